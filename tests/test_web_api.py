@@ -5,15 +5,15 @@ import re
 import shutil
 
 import pytest
+from starlette.routing import Match
 
 import holdfast as hf
 from holdfast.datasets import load
 from holdfast.selectors import AnovaF
 from holdfast.serialization import to_plain
 from holdfast.web import rendering
-from holdfast.web.addresses import list_changes
 from holdfast.web.pages import ROUTES
-from holdfast.web.routing import API, Routes
+from holdfast.web.routing import API, Routes, list_changes
 from serving import open_client, upload
 
 HOSTILE = [
@@ -53,6 +53,15 @@ def test_addresses_are_used_once_and_every_route_says_what_it_does():
     assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
     for route in ROUTES:
         assert route.answer.__doc__.partition("\n")[0].endswith(".")
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+def test_an_address_is_answered_by_its_own_route(client, route):
+    """Whatever stands in for the names, no route before it takes the address."""
+    path = ("" if route.template else API) + re.sub(r"{\w+}", "anything", route.path)
+    scope = {"type": "http", "path": path, "method": route.method}
+    matched = next(made for made in client.app.app.routes if made.matches(scope)[0] == Match.FULL)
+    assert matched.path == ("" if route.template else API) + route.path
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from holdfast.datasets import population_stability
-from holdfast.web.pages.explore import PRESETS, ExploreQuery, show_explorer
-from holdfast.web.simulating import LEAST_REPETITIONS, MOST_REPETITIONS, Scenario, count_repetitions, draw_turns
+from holdfast.web.pages.explore import (
+    LEAST_REPETITIONS,
+    MOST_REPETITIONS,
+    PRESETS,
+    ExploreQuery,
+    Scenario,
+    count_repetitions,
+    draw_turns,
+    show_explorer,
+)
 from serving import open_client, open_page, show, start_server, wait_for
 
 

@@ -12,8 +12,7 @@ import pytest
 
 import holdfast as hf
 from holdfast.datasets import load_example, make_selections
-from holdfast.web.selections import layouts
-from holdfast.web.selections.layouts import UNNAMED
+from holdfast.web.selections import UNNAMED, find_layout, read_orders
 from serving import drop, open_client, open_page, show, start_server, upload
 
 HOSTILE = ["<script>alert(1)</script>", "\u202egnp.exe", "x" * 300, "' onclick='alert(2)", "{{ 7*7 }}", "a&b"]
@@ -251,8 +250,8 @@ def test_rankings_without_a_header_are_asked_about(client, mark, name):
 def test_orders_are_read_best_first(tmp_path):
     path = tmp_path / "orders.txt"
     path.write_text(written(ORDERS - 1))
-    assert layouts.read_orders(path).matrix().tolist() == RANKS
-    assert layouts.read_orders(path).n_features == 4
+    assert read_orders(path).matrix().tolist() == RANKS
+    assert read_orders(path).n_features == 4
 
 
 @pytest.mark.parametrize(
@@ -270,7 +269,7 @@ def test_orders_are_read_best_first(tmp_path):
 def test_what_numbers_tell_by_themselves_is_not_asked(tmp_path, rows, name, layout):
     path = tmp_path / name
     path.write_text(written(rows))
-    assert layouts.find_layout(path) == layout
+    assert find_layout(path) == layout
 
 
 def test_a_table_whose_first_line_may_be_a_run_is_asked_about(client):

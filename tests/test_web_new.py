@@ -10,7 +10,7 @@ import pytest
 import holdfast as hf
 from holdfast.declared import About
 from holdfast.selectors import SELECTORS, AnovaF, NamedSelector
-from holdfast.web.planning import starting
+from holdfast.web import plans
 from serving import drop, open_client, open_page, show, start_server, upload, wait_for
 
 DATA = "HOLDFAST_DATA"
@@ -318,7 +318,7 @@ def test_a_plan_that_the_data_cannot_serve_is_told_with_the_cost(client):
 def test_a_study_without_room_on_the_disk_is_not_started(client, monkeypatch):
     usage = namedtuple("usage", "total used free")
     assert client.post("/api/v1/cost", json=KNOWN).json()["warnings"] == []
-    monkeypatch.setattr(starting.shutil, "disk_usage", lambda path: usage(10**12, 10**12, starting.SPARE + 1000))
+    monkeypatch.setattr(plans.shutil, "disk_usage", lambda path: usage(10**12, 10**12, plans.SPARE + 1000))
     assert "not enough room" in client.post("/api/v1/cost", json=KNOWN).json()["warnings"][0]
     answer = client.post("/api/v1/studies", json=KNOWN)
     assert answer.status_code == 507
@@ -326,8 +326,8 @@ def test_a_study_without_room_on_the_disk_is_not_started(client, monkeypatch):
 
 
 def test_a_study_that_will_be_long_or_large_is_told(client, monkeypatch):
-    monkeypatch.setattr(starting, "LONG", 0)
-    monkeypatch.setattr(starting, "LARGE", 0)
+    monkeypatch.setattr(plans, "LONG", 0)
+    monkeypatch.setattr(plans, "LARGE", 0)
     long, large = client.post("/api/v1/cost", json=KNOWN).json()["warnings"]
     assert "can be stopped and resumed" in long
     assert "free on the disk" in large

@@ -6,7 +6,7 @@ from typing import Any, Literal, Optional
 import pytest
 
 from holdfast.declared import REQUIRED
-from holdfast.web.parameters import as_typed, kind_of, list_values, read_types
+from holdfast.web.forms import as_typed, kind_of, list_values, read_types
 
 
 @pytest.mark.parametrize(

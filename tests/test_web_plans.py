@@ -12,10 +12,9 @@ from holdfast.declared import About
 from holdfast.models import MODELS, SCORES
 from holdfast.resampling import PERTURBATIONS
 from holdfast.selectors import SELECTORS, NamedSelector
-from holdfast.web.pages.plans import usual_sizes
-from holdfast.web.planning.growing import to_toml
-from holdfast.web.planning.offers import make_offers
-from holdfast.web.planning.plans import Part, Plan, option_arguments, plan_arguments, show_command
+from holdfast.web.forms import make_offers
+from holdfast.web.pages.new import usual_sizes
+from holdfast.web.plans import Part, Plan, option_arguments, plan_arguments, show_command, to_toml
 
 TASKS = ("classification", "regression")
 BOOTSTRAP = Part(name="bootstrap", parameters={"n_splits": "3"})

@@ -19,15 +19,12 @@ import anyio
 import pytest
 
 from holdfast.study.store.opening import only_writer
-from holdfast.web import events
 from holdfast.web import folder as folders
 from holdfast.web import launcher as launching
-from holdfast.web.events import Watch
-from holdfast.web.folder import Folder, write_record
+from holdfast.web.folder import UNFINISHED, Folder, Uploads, write_record
 from holdfast.web.guard import RefusedError
-from holdfast.web.launcher import Launcher
+from holdfast.web.launcher import Launcher, Watch
 from holdfast.web.server import AlreadyServedError, _greeting, _only_server, _open_page, listen, serve
-from holdfast.web.uploads import UNFINISHED, Uploads
 from serving import open_client, start_server, upload, wait_for
 
 STUDY = "study", "--quiet", "-n", "10", "-s", "anova:k=2", "breast_cancer"
@@ -417,8 +414,8 @@ def test_a_store_is_counted_once_a_second_whoever_asks(place, monkeypatch):
         return launching.StudyState(study=study, state="stopped", done=len(counted), total=9)
 
     monkeypatch.setattr(launching, "_count", count)
-    for module in (launching, events):  # all of this happens at one moment, however long it takes
-        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    # all of this happens at one moment, however long it takes
+    monkeypatch.setattr(launching, "time", SimpleNamespace(monotonic=lambda: 0.0))
     launcher = Launcher(place)
     with only_writer(store, store):
         assert {launcher.state("a").done for _ in range(20)} == {1}

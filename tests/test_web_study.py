@@ -368,7 +368,7 @@ def test_many_studies_are_counted_once(folder, monkeypatch):
         os.utime(path, (time.time() - 60, time.time() - 60))
     with open_client(folder) as client:
         first = client.get("/").text
-        for name in ("holdfast.web.launcher.read_progress", "holdfast.web.overviews.read_overview"):
+        for name in ("holdfast.web.launcher.read_progress", "holdfast.web.results.read_overview"):
             monkeypatch.setattr(name, lambda path: pytest.fail(f"{path} was read again"))
         assert client.get("/").text == first
 

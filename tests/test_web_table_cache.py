@@ -11,8 +11,8 @@ from holdfast.io.files import Loaded, Reading
 from holdfast.io.loading import are_same, pack_table, unpack_table
 from holdfast.io.table import load_table
 from holdfast.serialization import from_plain
-from holdfast.web.planning import table_cache
-from holdfast.web.planning.table_cache import load_kept
+from holdfast.web import tables
+from holdfast.web.tables import load_kept
 from serving import open_client, show, upload
 
 AS_FOUND = Reading()
@@ -75,13 +75,13 @@ def test_a_table_is_parsed_once_for_each_way_of_reading(wide, monkeypatch):
     (kept,) = kept_files(wide)
     assert kept.stat().st_mode & 0o077 == 0
     parsed = []
-    monkeypatch.setattr(table_cache, "load_table", lambda *asked: parsed.append(asked) or load_table(*asked))
+    monkeypatch.setattr(tables, "load_table", lambda *asked: parsed.append(asked) or load_table(*asked))
     assert are_same(load_kept(wide, AS_FOUND), first)
     assert parsed == []
     for sep in (",", "comma", ","):
         assert are_same(load_kept(wide, Reading(sep=sep)), first)
     assert [reading.sep for _, reading in parsed] == [",", "comma"]
-    assert len(kept_files(wide)) == table_cache.MOST_KEPT
+    assert len(kept_files(wide)) == tables.MOST_KEPT
 
 
 def test_what_cannot_be_kept_is_read_again(wide, monkeypatch):
@@ -92,7 +92,7 @@ def test_what_cannot_be_kept_is_read_again(wide, monkeypatch):
         assert are_same(load_kept(wide, AS_FOUND), first)
     kept.unlink()
     lists = Loaded(frame=first.frame.assign(odd=[[1, "x"]] * len(first.frame)), file_format="")
-    monkeypatch.setattr(table_cache, "load_table", lambda *asked: lists)
+    monkeypatch.setattr(tables, "load_table", lambda *asked: lists)
     assert load_kept(wide, AS_FOUND) is lists
     assert list(wide.parent.iterdir()) == [wide]
 
@@ -102,11 +102,11 @@ def test_a_small_table_and_one_without_room_are_not_kept(wide, monkeypatch):
     small.write_text("a,b\n1,2\n3,4\n")
     load_kept(small, AS_FOUND)
     with monkeypatch.context() as patch:
-        patch.setattr(table_cache, "LARGEST", 1000)
+        patch.setattr(tables, "LARGEST", 1000)
         load_kept(wide, AS_FOUND)
     usage = namedtuple("usage", "free")
     with monkeypatch.context() as patch:
-        patch.setattr(table_cache.shutil, "disk_usage", lambda path: usage(table_cache.SPARE + 1000))
+        patch.setattr(tables.shutil, "disk_usage", lambda path: usage(tables.SPARE + 1000))
         load_kept(wide, AS_FOUND)
     assert kept_files(wide) == []
 

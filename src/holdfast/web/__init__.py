@@ -25,18 +25,15 @@ Where to look:
 =================================  =====================================================================================
 to change …                        open
 =================================  =====================================================================================
-a page or an action                ``pages/``, one module each with its routes and records; ``templates/``, ``static/``
-how files of selections are read,  ``selections/``: ``reading``, ``layouts``, ``cache``, ``measuring`` and ``comparing``
-measured and compared              (tasks), ``questions`` with a page for each answer, ``records``
-from a table to a running study    ``planning/``: ``tables``, ``table_tasks`` and ``table_cache``, ``offers`` (what the
-                                   registries hold), ``plans`` (to a command line), ``starting`` (cost, start),
-                                   ``growing``
-how results of a study are shown   ``findings/``: ``options`` and ``rule_parameters``, ``summaries``, ``candidates``,
-                                   ``features``, ``feature_pairs``, ``profiles``
-what the explorer draws            ``simulating``
-options to choose from, addresses  ``choices``, ``parameters`` (their types), ``addresses``
-what studies are doing and found   ``launcher`` (queue, processes), ``events``, ``overviews``, ``results``
-files on disk                      ``folder`` (names, records, room), ``uploads``
+a page or an action                ``pages/``, a module per subject with its routes, its records and what is computed
+                                   for them; ``templates/``, ``static/``
+what a form asks for               ``forms``: what the registries hold, and parameters with what can be typed
+how files of selections are read,  ``selections`` (reading), ``measuring`` (records and tasks)
+measured and compared
+from a table to a running study    ``tables`` (reading), ``plans`` (to a command, its cost, its start, its growth)
+what studies found                 ``results``: read from stores and remembered; candidate, rule, measure, score, level
+what studies are doing             ``launcher`` (queue, processes, watching)
+files on disk                      ``folder`` (names, records, uploads, room)
 what reads uploads                 ``tasks`` (by name), ``worker`` (limits), ``preloaded`` (before workers fork)
 from a request to a route          ``server``, ``connections``, ``guard``, ``app``, ``routing``, ``site``
 from a record to a page            ``rendering``

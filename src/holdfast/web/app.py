@@ -1,4 +1,7 @@
-"""The application: all routes behind the guard, with the queue of studies looked after while it runs."""
+"""The application: all routes behind the guard, with the queue of studies looked after while it runs.
+
+When it starts, a tiny study is run and looked at, so that the first reader does not wait for imports.
+"""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -8,12 +11,21 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+import numpy as np
+from sklearn.naive_bayes import GaussianNB
 from starlette.applications import Starlette
 from starlette.routing import Route as StarletteRoute
 
-from holdfast.web import rendering, warming, worker
+from holdfast.report import summarize
+from holdfast.report.pictures import draw_figures
+from holdfast.report.render import page_parts
+from holdfast.resampling import Bootstrap
+from holdfast.selectors import AnovaF
+from holdfast.study import Candidates, Study, StudyResult
+from holdfast.web import rendering, worker
 from holdfast.web.guard import Guard, allowed_hosts
 from holdfast.web.pages import ROUTES
+from holdfast.web.results import quietly
 from holdfast.web.routing import make_handlers, make_routes
 from holdfast.web.server import MOST_UPLOADED
 from holdfast.web.site import Site
@@ -78,9 +90,41 @@ def _look_after(site: Site, warm: bool) -> Callable[[Any], Any]:
         await anyio.to_thread.run_sync(site.uploads.remove_unfinished)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(site.launcher.run)
-            for prepare in (site.look, rendering.warm, worker.warm, warming.warm) if warm else ():
+            for prepare in (site.look, rendering.warm, worker.warm, look_at_tiny_study) if warm else ():
                 tasks.start_soon(partial(anyio.to_thread.run_sync, prepare, abandon_on_cancel=True))
             yield
             tasks.cancel_scope.cancel()
 
     return lifespan
+
+
+# A tiny study
+
+
+ROWS, FEATURES, RESAMPLES = 24, 6, 6
+
+
+def look_at_tiny_study() -> None:
+    """Ask of a tiny study what pages ask of every study: modules are imported and kernels are compiled on the way."""
+    quietly(lambda: _look_at(_run_tiny_study()))
+
+
+def _run_tiny_study() -> StudyResult:
+    rng = np.random.default_rng(0)
+    target = np.arange(ROWS) % 2
+    table = rng.normal(size=(ROWS, FEATURES)) + target[:, None]
+    study = Study(
+        selectors={"anova": Candidates(AnovaF(), sizes=[1, 3])},
+        perturbation=Bootstrap(RESAMPLES),
+        estimator=GaussianNB(),
+    )
+    return study.run(table, target, progress=False)
+
+
+def _look_at(result: StudyResult) -> None:
+    summary = summarize(result)
+    draw_figures(summary)
+    page_parts(summary)
+    result.pareto()
+    result.profile("anova")
+    result.features()

@@ -1,17 +1,119 @@
-"""What studies found, read from their stores and remembered until the stores change."""
+"""What studies found: read from their stores, remembered until these change, and how it is to be shown.
 
+A page about results asks for a candidate, a rule with its parameters, a measure, a score and a level.
+"""
+
+import math
 import threading
 import time
+import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
+from holdfast.declared import did_you_mean
+from holdfast.inference.intervals import check_level
+from holdfast.measures import MEASURES, Measure, find_measure
+from holdfast.plots.text import format_number, format_percent, shorten
+from holdfast.report import Summary, summarize
+from holdfast.report.labels import label_family, make_labels
+from holdfast.report.pictures import draw_figures
+from holdfast.report.records import Labels
+from holdfast.report.render import page_parts
 from holdfast.study import StudyResult, load_study
 from holdfast.study.memory import FEW_BYTES, Memory
-from holdfast.study.store import Progress, find_writer, read_progress
-from holdfast.web.folder import Folder
+from holdfast.study.store import Overview, Progress, StoreError, find_writer, read_overview, read_progress
+from holdfast.tradeoff import RULES
+from holdfast.tradeoff.rules import Rule
+from holdfast.web.folder import Folder, Stamp, stamp_file
+from holdfast.web.forms import (
+    NamedOption,
+    RuleParameter,
+    check_names,
+    describe_inputs,
+    describe_rule,
+    list_levels,
+    missing_parameters,
+    needs_only_runs,
+    own_parameters,
+    read_parameters,
+)
 from holdfast.web.guard import RefusedError
+from holdfast.web.rendering import remember_last
+from holdfast.web.routing import Pairs, list_changes
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyOverview:
+    """What a study is about.
+
+    Attributes
+    ----------
+    data : str
+        Name of the file or of the known data set; empty for data that came from a program.
+    rows, features : int
+        Number of samples, and of features to choose from.
+    target : str
+        Name of what is predicted; empty if it has none.
+    selectors : tuple of str
+        The selectors, by their names for readers.
+    resumable : bool
+        Whether it can go on from here: it was started on this page or on the command line.
+    """
+
+    data: str
+    rows: int
+    features: int
+    target: str
+    selectors: tuple[str, ...]
+    resumable: bool
+
+
+class Overviews:
+    """What the studies of a folder are about, each read again when its store has changed.
+
+    Parameters
+    ----------
+    folder : Folder
+        Where the stores are.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self._known: dict[str, tuple[Stamp, StudyOverview | None]] = {}
+
+    def get(self, study: str) -> StudyOverview | None:
+        """What a study is about; None if its store does not say so, or there is none."""
+        path = self.folder.store_of(study)
+        stamp, known = stamp_file(path), self._known.get(study)
+        if known is not None and stamp == known[0]:
+            return known[1]
+        try:
+            found = _describe(read_overview(path))
+        except StoreError:
+            found = None
+        if stamp is not None:
+            self._known[study] = stamp, found
+        return found
+
+
+def _describe(overview: Overview | None) -> StudyOverview | None:
+    if overview is None:
+        return None
+    data = overview.data
+    return StudyOverview(
+        data=shorten(data.source, 80) if data.source else "",
+        rows=data.rows,
+        features=data.features,
+        target=shorten(data.target, 60) if data.target else "",
+        selectors=tuple(shorten(label_family(name, about), 60) for name, about in overview.selectors.items()),
+        resumable=overview.command is not None,
+    )
+
+
+# Results
+
 
 MOST_REMEMBERED = 4
 """Studies whose snapshots are kept."""
@@ -111,3 +213,288 @@ class Results:
                 while len(self._snapshots) > MOST_REMEMBERED:
                     self._snapshots.popitem(last=False)
         return known
+
+
+# What can be chosen on every page about candidates
+
+
+USUAL_LEVEL = 0.95
+MOST_NAMED = 8
+"""Candidates that a sentence lists at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonQuery:
+    """By what stability and prediction are measured.
+
+    Attributes
+    ----------
+    metric, measure : str
+        The score and the measure of stability; the usual ones if they are left out.
+    level : float
+        Level of all intervals and tests.
+    """
+
+    metric: str = ""
+    measure: str = ""
+    level: float = USUAL_LEVEL
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonOptions:
+    """The measure, the score and the level of a page, and those that could be chosen instead.
+
+    Attributes
+    ----------
+    measure : str
+        The measure of stability.
+    metric : str or None
+        The score; None if the study has none.
+    level : float
+        Level of the intervals and tests.
+    measures, metrics : tuple of NamedOption
+        The measures and scores to choose from.
+    levels : tuple of float
+        Levels to choose from.
+    """
+
+    measure: str
+    metric: str | None
+    level: float
+    measures: tuple[NamedOption, ...]
+    metrics: tuple[NamedOption, ...]
+    levels: tuple[float, ...]
+
+
+def find_labels(snapshot: Snapshot) -> Labels:
+    """Return the names for readers, made once."""
+    return snapshot.remember("labels", make_labels)
+
+
+def quietly(work_out: Callable[[], Answer]) -> Answer:
+    """Work something out without warnings, which say on a terminal what the page says in words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return work_out()
+
+
+# What can be chosen
+
+
+def choose_options(
+    snapshot: Snapshot, measure: str, metric: str, level: float, *, subsets: bool = False
+) -> CommonOptions:
+    """Check measure, score and level, fill in the usual ones for empty texts, and list the others.
+
+    ``subsets`` asks for a measure of subsets.
+    """
+    result, labels = snapshot.result, find_labels(snapshot)
+    check_level(level)
+    measures = {found.name: found for found in usable_measures(result, subsets)}
+    if measure and MEASURES.spelled(measure) not in measures:
+        raise ValueError(
+            f"Expected a measure that a study's selections are enough for ({', '.join(measures)}), got {measure[:60]!r}"
+            f"{did_you_mean(measure, measures)}"
+        )
+    if metric and metric not in result.metrics:
+        known = ", ".join(result.metrics) or "it has none"
+        raise ValueError(f"Expected one of the study's scores ({known}), got {metric[:60]!r}.")
+    return CommonOptions(
+        measure=str(MEASURES.spelled(measure)) if measure else _usual_measure(snapshot, subsets),
+        metric=metric or next(iter(result.metrics), None),
+        level=level,
+        measures=tuple(
+            NamedOption(name=name, label=found.about.label, summary=found.summary) for name, found in measures.items()
+        ),
+        metrics=tuple(NamedOption(name=name, label=labels.score(name)) for name in result.metrics),
+        levels=list_levels(level),
+    )
+
+
+def library_options(snapshot: Snapshot, options: CommonOptions) -> dict[str, Any]:
+    """Return the options as the library takes them: the usual ones are left to it, as the report leaves them.
+
+    So what the report and these pages ask for is the same question, which a result answers once.
+    """
+    usual = options.measure == _usual_measure(snapshot, subsets=False)
+    first = options.metric == next(iter(snapshot.result.metrics), None)
+    return {
+        "metric": None if first else options.metric, "measure": None if usual else options.measure,
+        "level": options.level,
+    }  # fmt: skip
+
+
+def usable_measures(result: StudyResult, subsets: bool) -> list[Measure]:
+    """Return the measures of which more is better and that need nothing but selections."""
+    kinds = {"subset"} if subsets else {"subset", *result.kinds.values()}
+    return [
+        measure
+        for measure in MEASURES.values()
+        if measure.kind in kinds and measure.higher_is_better and needs_only_runs(measure)
+    ]
+
+
+def _usual_measure(snapshot: Snapshot, subsets: bool) -> str:
+    if subsets:
+        return "nogueira"
+    return snapshot.remember("usual measure", lambda result: find_measure(result.common_measure().measure).name)
+
+
+def check_candidate(result: StudyResult, name: str) -> str:
+    """Return the name of a candidate; raise if the study has none such."""
+    if name not in result.candidates:
+        known = ", ".join(result.candidates[:MOST_NAMED]) + (", …" if len(result.candidates) > MOST_NAMED else "")
+        raise ValueError(f"Expected one of the candidates {known}, got {name[:80]!r}.")
+    return name
+
+
+def describe_unfinished(result: StudyResult) -> str:
+    """Say that a study has not come to its end; empty if it has."""
+    if result.complete:
+        return ""
+    planned = len(result.candidates) * result.n_splits
+    return (
+        f"The study is not finished: {result.n_outcomes:,} of {planned:,} fits are done. All numbers may still change."
+    )
+
+
+# In words
+
+
+def format_interval(low: float, high: float, level: float) -> str:
+    """An interval in words; that there is none, if it is undefined."""
+    if math.isnan(low) or math.isnan(high):
+        return "no interval"
+    return f"{format_percent(level)} interval {format_number(low)} to {format_number(high)}"
+
+
+def format_p_value(p: float) -> str:
+    """A p-value, never more precise than anybody needs."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+# How a report is to be shown
+
+
+USUAL_RULE = "one-se"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultQuery(CommonQuery):
+    """How the results of a study are to be shown.
+
+    Attributes
+    ----------
+    candidate : str
+        The candidate to report; the chosen one by default.
+    rule : str
+        How a candidate is chosen.
+    parameters : object
+        Parameters of the rule, each under its own name; those of other rules are passed over.
+    """
+
+    candidate: str = ""
+    rule: str = USUAL_RULE
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def found_rule(self) -> Rule:
+        """The rule that was asked for."""
+        return RULES.find(self.rule)
+
+    @property
+    def rule_texts(self) -> dict[str, str]:
+        """Parameters of the rule, as they were typed."""
+        texts = own_parameters(self.found_rule, self.parameters)
+        check_names(self.found_rule, texts)
+        return texts
+
+    @property
+    def lacking(self) -> str:
+        """What the rule cannot do without and was not given, in a sentence; empty if it has all."""
+        return missing_parameters(self.found_rule, self.rule_texts)
+
+    @property
+    def pairs(self) -> Pairs:
+        """What differs from the usual, as it stands in an address."""
+        return list_changes(replace(self, parameters=self.rule_texts), ResultQuery)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """All of it, as :func:`holdfast.report.summarize` takes it; the usual rule while this one lacks a value."""
+        rule = {} if self.lacking else {
+            "rule": self.found_rule.about.name, **read_parameters(self.found_rule, self.rule_texts)
+        }  # fmt: skip
+        return {
+            "candidate": self.candidate or None, "measure": self.measure or None, "metric": self.metric or None,
+            "level": self.level, **rule,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultOptions:
+    """How results are shown, and how they could be shown instead.
+
+    Attributes
+    ----------
+    candidate : str
+        The candidate that was asked for; empty for the one that the rule chooses.
+    candidates : tuple of NamedOption
+        The candidates.
+    rule : NamedOption
+        How a candidate is chosen.
+    rules : tuple of NamedOption
+        All rules.
+    parameters : tuple of RuleParameter
+        Parameters of the rule.
+    lacking : str
+        What the rule lacks, in a sentence; the usual one is used meanwhile.
+    common : CommonOptions
+        Measure, score and level.
+    """
+
+    candidate: str
+    candidates: tuple[NamedOption, ...]
+    rule: NamedOption
+    rules: tuple[NamedOption, ...]
+    parameters: tuple[RuleParameter, ...]
+    lacking: str
+    common: CommonOptions
+
+
+def list_options(snapshot: Snapshot, query: ResultQuery) -> ResultOptions:
+    """Return how a study is shown, and how it could be shown instead; what is not possible is an error."""
+    if query.candidate:
+        check_candidate(snapshot.result, query.candidate)
+    labels = find_labels(snapshot)
+    named = {name: shorten(labels.candidate(name), 110) for name in snapshot.result.candidates}
+    return ResultOptions(
+        candidate=query.candidate,
+        candidates=tuple(NamedOption(name=name, label=label) for name, label in named.items()),
+        rule=describe_rule(query.found_rule),
+        rules=tuple(map(describe_rule, RULES.values())),
+        parameters=describe_inputs(query.found_rule, query.rule_texts),
+        lacking=query.lacking,
+        common=choose_options(snapshot, query.measure, query.metric, query.level),
+    )
+
+
+# Summaries
+
+
+drawn_figures = remember_last(draw_figures)
+"""The figures of a summary, by their names."""
+named_parts = remember_last(page_parts)
+"""What templates of the report say of a summary, by the names that they use."""
+
+
+def summary_of(snapshot: Snapshot, query: ResultQuery) -> Summary:
+    """Return the summary that was asked for; its figures are drawn too, as every page shows them."""
+
+    def work_out(result: StudyResult) -> Summary:
+        summary = summarize(result, **query.arguments)
+        drawn_figures(summary)
+        named_parts(summary)
+        return summary
+
+    return snapshot.remember(("summary", *query.arguments.items()), work_out)

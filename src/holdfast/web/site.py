@@ -8,12 +8,9 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from holdfast.web.events import Watch
-from holdfast.web.folder import Folder
-from holdfast.web.launcher import Launcher
-from holdfast.web.overviews import Overviews
-from holdfast.web.results import Results
-from holdfast.web.uploads import Uploads
+from holdfast.web.folder import Folder, Uploads
+from holdfast.web.launcher import Launcher, Watch
+from holdfast.web.results import Overviews, Results
 from holdfast.web.worker import Limits, run_task
 
 THREADS = 6

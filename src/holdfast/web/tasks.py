@@ -3,21 +3,20 @@
 from collections.abc import Callable
 from typing import Any
 
-TASKS: dict[str, Callable[..., Any]] = {}
-"""Tasks by name; :func:`holdfast.web.worker.run_task` runs them in a process with limits."""
+from holdfast.web.measuring import compare_selections, measure_selections, preview_selections
+from holdfast.web.tables import inspect_known, inspect_upload, list_columns, run_command
 
 
-def task(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Register a function as a task under its name."""
-    TASKS[function.__name__] = function
-    return function
-
-
-@task
 def warm() -> bool:
     """Import what other tasks need."""
     return True
 
 
-from holdfast.web.planning import table_tasks  # noqa: E402, F401  tasks of other modules
-from holdfast.web.selections import comparing, measuring  # noqa: E402, F401
+TASKS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        warm, measure_selections, preview_selections, compare_selections, inspect_upload, list_columns, inspect_known,
+        run_command,
+    )
+}  # fmt: skip
+"""Tasks by name; :func:`holdfast.web.worker.run_task` runs them in a process with limits."""

@@ -1,28 +1,9 @@
-"""What the page offers: one module per part, each with its routes, records and tasks."""
+"""What the page offers: a module per subject, each with its routes, its records and what is computed for them."""
 
-from holdfast.web.pages import (
-    beside,
-    compare,
-    explore,
-    extending,
-    feature,
-    features,
-    files,
-    home,
-    measure,
-    new,
-    plans,
-    profile,
-    studies,
-    tradeoff,
-    uploads,
-)
+from holdfast.web.pages import compare_candidates, explore, features, files, measure, new, profile, studies, tradeoff
 from holdfast.web.routing import Routes
 
-PARTS = (
-    home, uploads, measure, compare, explore, new, plans, extending,
-    studies, features, feature, files, tradeoff, beside, profile,
-)  # fmt: skip
+PARTS = (studies, files, measure, explore, new, features, tradeoff, compare_candidates, profile)
 ROUTES = Routes(route for part in PARTS for route in part.routes)
 """All routes, in the order in which an address is matched."""
 

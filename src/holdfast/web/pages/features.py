@@ -1,28 +1,266 @@
 """The features of a study: a table to search and sort, and a page for each of them."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from holdfast.report.records import Feature
-from holdfast.web.addresses import list_changes, study_address
-from holdfast.web.choices import NamedOption
-from holdfast.web.findings.candidates import find_labels
-from holdfast.web.findings.features import (
-    LEVEL,
-    THRESHOLD,
-    VERDICTS,
-    CandidateFeatures,
-    Sort,
-    find_features,
-    find_reported,
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from holdfast.inference.features import frequency_interval, selected_instead
+from holdfast.plots.embed import figure
+from holdfast.plots.lines import line_with_band
+from holdfast.plots.text import format_count, format_percent
+from holdfast.plots.theme import alt, finish_chart, inline_data, unchecked
+from holdfast.preferences import Preferences
+from holdfast.report.building import describe_stability, estimate_stability
+from holdfast.report.features import describe_effects, show_name
+from holdfast.report.records import Feature, Features, FeatureTable, ReportOptions
+from holdfast.report.verdict import match_headline
+from holdfast.study import StudyResult
+from holdfast.study.stabilities import take_best
+from holdfast.tradeoff import SelectedFeatures, check_features
+from holdfast.tradeoff.selected import (
+    AT_MOST_TWICE,
+    HOLDS,
+    NOT_ABOVE_CHANCE,
+    NOT_SHOWN,
+    OFTEN,
+    UNTESTED,
+    compare_with_guessing,
+    default_candidate,
+    features_that_count,
 )
+from holdfast.web.forms import NamedOption
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
-from holdfast.web.results import Snapshot
-from holdfast.web.routing import Routes
+from holdfast.web.results import Snapshot, find_labels, quietly
+from holdfast.web.routing import Routes, list_changes, study_address
 from holdfast.web.site import Site
 
+if TYPE_CHECKING:
+    from holdfast.plots.theme import AnyChart
+
 routes = Routes()
+
+Sort: TypeAlias = Literal["frequency", "name", "effect", "with-stand-ins", "column"]
+LEVEL, THRESHOLD = 0.95, 0.5
+VERDICTS = (
+    HOLDS, OFTEN, UNTESTED, NOT_SHOWN, "takes turns", "undecided", "does not hold", NOT_ABOVE_CHANCE, AT_MOST_TWICE,
+)  # fmt: skip
+"""All that is said of a feature, the best first."""
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateFeatures:
+    """How often a candidate selected each feature, and what that says.
+
+    Attributes
+    ----------
+    result : StudyResult
+        The study.
+    runs : Preferences
+        What each resample selected.
+    found : SelectedFeatures
+        The features that were ever selected.
+    places : ndarray of int
+        Their columns, in the order of ``found``.
+    never : dict
+        What is said of a feature that was never selected.
+    """
+
+    result: StudyResult
+    runs: Preferences
+    found: SelectedFeatures
+    places: NDArray[np.int64]
+    never: dict[str, Any]
+
+    def names(self) -> list[str]:
+        """Names of all features of the study."""
+        return [show_name(name) for name in self.runs.features]
+
+    def arrange(self, sort: Sort, search: str, verdict: str) -> list[int]:
+        """Return the columns of the features that a search finds, in order; without one, of those ever selected."""
+        places, frame = self.places, self.found.frame
+        order = _order(sort, self, frame)
+        chosen = places[order]
+        if search:
+            rest = np.setdiff1d(np.arange(self.runs.n_features), places)
+            chosen = np.concatenate([chosen, rest])
+            names, wanted = self.names(), search.casefold()
+            chosen = chosen[[wanted in names[place].casefold() for place in chosen]]
+        if verdict:
+            verdicts = dict(zip(places.tolist(), frame["verdict"], strict=True))
+            chosen = chosen[[verdicts.get(place, self.never.get("verdict")) == verdict for place in chosen.tolist()]]
+        return [int(place) for place in chosen]
+
+    def describe(self, places: Sequence[int]) -> list[Feature]:
+        """Return what is known of some features."""
+        row_of = {place: row for row, place in enumerate(self.places.tolist())}
+        known = [place for place in places if place in row_of]
+        names = [self.runs.features[place] for place in known]
+        options = ReportOptions(
+            candidate=self.found.candidate, rule="one-se", metric=None, measure=None, level=LEVEL, threshold=THRESHOLD,
+            X=None,
+        )  # fmt: skip
+        effects = dict(zip(known, describe_effects(self.result, self.found, names, options), strict=True))
+        rows = self.found.frame.iloc[[row_of[place] for place in known]].to_dict(orient="records")
+        facts: dict[int, dict[Any, Any]] = dict(zip(known, rows, strict=True))
+        return [self._feature(place, facts.get(place, self.never), effects.get(place, {})) for place in places]
+
+    def _feature(self, place: int, row: dict[Any, Any], effects: dict[str, Any]) -> Feature:
+        numbers: dict[str, Any] = {name: float(row[name]) for name in ("frequency", "low", "high", "with_stand_ins")}
+        return Feature(
+            feature=show_name(self.runs.features[place]),
+            count=int(row["count"]),
+            stand_ins=tuple(show_name(name) for name in row["stand_ins"]),
+            verdict=str(row["verdict"]),
+            **numbers,
+            **effects,
+        )
+
+    def selected_in(self, place: int) -> NDArray[np.bool_]:
+        """Which resamples selected a feature."""
+        indices, pointers = self.runs.lists()
+        selected = np.zeros(self.runs.n_runs, dtype=bool)
+        selected[np.repeat(np.arange(self.runs.n_runs), np.diff(pointers))[indices == place]] = True
+        return selected
+
+
+def _order(sort: Sort, features: CandidateFeatures, frame: Any) -> Any:
+    if sort == "name":
+        names = features.names()
+        return np.array(sorted(range(len(frame)), key=lambda row: names[features.places[row]].casefold()), dtype=int)
+    if sort == "column":
+        return np.argsort(features.places)
+    if sort == "effect":
+        neutral = 0.5 if features.found.effect == "AUC" else 0.0
+        return np.argsort(-np.nan_to_num((frame["effect"] - neutral).abs().to_numpy(), nan=-1.0), kind="stable")
+    if sort == "with-stand-ins":
+        return np.argsort(-frame["with_stand_ins"].to_numpy(), kind="stable")
+    return np.arange(len(frame))
+
+
+# What a snapshot remembers
+
+
+def find_reported(snapshot: Snapshot) -> str:
+    """Return the candidate that a report would be about."""
+    return snapshot.remember("reported candidate", default_candidate)
+
+
+def find_places(snapshot: Snapshot, names: Sequence[str]) -> tuple[int, ...]:
+    """Return the columns of features by the names that readers see."""
+    columns = snapshot.remember("columns of features", _list_columns)
+    return tuple(columns[name] for name in names)
+
+
+def _list_columns(result: StudyResult) -> dict[str, int]:
+    """The columns of all features by name, and by the number that one without a name is called by."""
+    features = result.feature_names
+    numbered = {show_name(column): column for column in range(len(features))}
+    return numbered | {show_name(features[column]): column for column in range(len(features) - 1, -1, -1)}
+
+
+def read_subsets(result: StudyResult, candidate: str) -> Preferences:
+    """Return what each resample selected; of rankings and weights the best features."""
+    runs = result.preferences(candidate)
+    top = None if runs.kind == "subset" else features_that_count(result, candidate)
+    return runs if top is None else take_best(runs, top)
+
+
+def find_features(snapshot: Snapshot, candidate: str) -> CandidateFeatures:
+    """Return the features of a candidate; raises ValueError, with the reason, if nothing can be said of them."""
+
+    def find(result: StudyResult) -> CandidateFeatures:
+        runs = read_subsets(result, candidate)
+        found = quietly(lambda: result.features(candidate, level=LEVEL, threshold=THRESHOLD))
+        column = {feature: place for place, feature in enumerate(runs.features)}
+        places = np.array([column[feature] for feature in found.frame["feature"]], dtype=np.int64)
+        never = _check_never_selected(result, candidate, runs, found.top)
+        return _as_in_report(CandidateFeatures(result=result, runs=runs, found=found, places=places, never=never))
+
+    return snapshot.remember(("features", candidate), find)
+
+
+def _check_never_selected(result: StudyResult, candidate: str, runs: Preferences, top: int | None) -> dict[str, Any]:
+    """What is said of a feature that was never selected: the same of all."""
+    missing = np.flatnonzero(runs.counts == 0)
+    if not missing.size:
+        return {}
+    name = runs.features[int(missing[0])]
+    checked = quietly(lambda: check_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=top))
+    return {str(key): value for key, value in checked.iloc[0].to_dict().items()}
+
+
+def _as_in_report(features: CandidateFeatures) -> CandidateFeatures:
+    """Let no feature hold unless the selection may, as in the report of the candidate."""
+    found, result = features.found, features.result
+    holds = np.flatnonzero(found.frame["verdict"] == HOLDS)
+    if not holds.size:
+        return features
+    common = result.common_measure()
+    estimate = estimate_stability(result, found.candidate, common, None)
+    stability = describe_stability(result, found.candidate, {found.candidate: estimate}, LEVEL)
+    record = Features(
+        n_features=found.n_features, n_runs=found.n_runs, threshold=THRESHOLD,
+        shown=tuple(features.describe([int(features.places[holds[0]])])),
+        table=FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=()),
+        map=None, bound="", top=found.top, correlation_checked=False, chance=float(features.runs.density),
+    )  # fmt: skip
+    matched = match_headline(record, stability, compare_with_guessing(result, found.candidate, None))
+    label = matched.shown[0].verdict if matched else HOLDS
+    verdicts = found.frame["verdict"].where(found.frame["verdict"] != HOLDS, label)
+    return replace(features, found=replace(found, frame=found.frame.assign(verdict=verdicts)))
+
+
+# Numbers of one feature
+
+
+@lru_cache(maxsize=8192)
+def find_interval(count: int, n_runs: int) -> tuple[float, float]:
+    """Return the interval of a selection frequency; many features share a count."""
+    low, high = frequency_interval(np.array([count]), n_runs, LEVEL)
+    return float(low[0]), float(high[0])
+
+
+def count_so_far(selected: NDArray[np.bool_], most: int = 20) -> list[tuple[int, float, float, float]]:
+    """Return the share of the first resamples that selected a feature, with its interval, as resamples are added."""
+    n, counts = selected.size, np.cumsum(selected)
+    numbers = np.unique(np.linspace(1, n, min(n, most)).round().astype(int))
+    rows = []
+    for number in numbers.tolist():
+        count = int(counts[number - 1])
+        rows.append((number, count / number, *find_interval(count, number)))
+    return rows
+
+
+def count_elsewhere(snapshot: Snapshot, place: int) -> dict[str, tuple[int, int, float, float]]:
+    """Return how often each candidate selected a feature: count, number of resamples, and the interval."""
+    found: dict[str, tuple[int, int, float, float]] = {}
+    for candidate, (counts, n_runs) in snapshot.remember("counts", _count_all).items():
+        count = int(counts[place]) if n_runs else 0
+        found[candidate] = (count, n_runs, *(find_interval(count, n_runs) if n_runs else (math.nan, math.nan)))
+    return found
+
+
+def _count_all(result: StudyResult) -> dict[str, tuple[NDArray[np.int32], int]]:
+    """How often each candidate selected each feature, and on how many resamples; none without a finished fit."""
+    counted = {}
+    for candidate in result.candidates:
+        try:
+            runs = read_subsets(result, candidate)
+            counted[candidate] = runs.counts.astype(np.int32), runs.n_runs
+        except ValueError:  # none of its fits has finished
+            counted[candidate] = np.zeros(0, dtype=np.int32), 0
+    return counted
+
+
+# The table
+
 
 MOST = 1000
 MOST_SEARCHED = 200
@@ -231,3 +469,294 @@ def list_facts(features: CandidateFeatures) -> FeatureFacts:
         chance=float(features.runs.density), top=found.top, effect=found.effect, no_effects=found.missing,
         no_model_use=found.no_model_use, model_uses=found.has_model_use,
     )  # fmt: skip
+
+
+# One feature
+
+
+MOST_INSTEAD = 10
+WIDTH, NARROW, HEIGHT = 560, 262, 220
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureLink:
+    """Another feature.
+
+    Attributes
+    ----------
+    place : int
+        Its column in the data, from 0.
+    feature : str
+        Its name.
+    """
+
+    place: int
+    feature: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareSoFar:
+    """How often a feature was selected after so many resamples.
+
+    Attributes
+    ----------
+    resamples : int
+        Number of resamples.
+    share, low, high : float
+        Share of them that selected it, with its interval.
+    """
+
+    resamples: int
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateFrequency:
+    """How often a candidate selected a feature.
+
+    Attributes
+    ----------
+    candidate, label : str
+        The candidate's exact name, and what it is called.
+    count, resamples : int
+        How many of the resamples selected it.
+    frequency, low, high : float
+        The share, with its interval; undefined if none of the candidate's fits has finished.
+    """
+
+    candidate: str
+    label: str
+    count: int
+    resamples: int
+    frequency: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instead:
+    """A feature that is selected more often where the one that is looked at is not.
+
+    Attributes
+    ----------
+    place : int
+        Its column in the data, from 0.
+    feature : str
+        Its name.
+    without, beside : float
+        Share of the resamples without the one that is looked at, and with it, that selected it.
+    clear : bool
+        Whether the difference is larger than chance would give, among all features.
+    """
+
+    place: int
+    feature: str
+    without: float
+    beside: float
+    clear: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeaturePage:
+    """One feature of a candidate of a study.
+
+    Attributes
+    ----------
+    state : StudyState
+        What the study is doing.
+    measured : int
+        Number of fits behind what is shown.
+    settings : FeaturesQuery
+        The table that it is a row of.
+    candidates : tuple of NamedOption
+        The candidates of the study.
+    facts : FeatureFacts
+        What holds for all features.
+    place : int
+        Column of the feature in the data, from 0.
+    feature : Feature
+        How often it was selected, its effect, values by class, stand-ins, and verdict.
+    reason : str
+        Why the verdict is what it is.
+    selected_in : tuple of bool
+        Whether each resample selected it, in order.
+    resamples : tuple of str
+        Labels of the resamples.
+    shares : tuple of ShareSoFar
+        How the share develops as resamples are added.
+    elsewhere : tuple of CandidateFrequency
+        How often every candidate of the study selected it.
+    stand_ins : tuple of FeatureLink
+        Features that take turns with it.
+    instead : tuple of Instead
+        What is selected more often where it is not, the largest difference first.
+    position, n_listed : int
+        Where it stands in the table, from 1, and how many features the table has; 0 if it is not in it.
+    previous, next : FeatureLink or None
+        The features before and after it in the table.
+    """
+
+    state: StudyState
+    measured: int
+    settings: FeaturesQuery
+    candidates: tuple[NamedOption, ...]
+    facts: FeatureFacts
+    place: int
+    feature: Feature
+    reason: str
+    selected_in: tuple[bool, ...]
+    resamples: tuple[str, ...]
+    shares: tuple[ShareSoFar, ...]
+    elsewhere: tuple[CandidateFrequency, ...]
+    stand_ins: tuple[FeatureLink, ...]
+    instead: tuple[Instead, ...]
+    position: int
+    n_listed: int
+    previous: FeatureLink | None
+    next: FeatureLink | None
+
+    @property
+    def label(self) -> str:
+        """What the candidate is called."""
+        return next(candidate.label for candidate in self.candidates if candidate.name == self.settings.candidate)
+
+    @property
+    def no_boxes(self) -> bool:
+        """Whether there is no picture by class."""
+        return not any(box.quantiles for box in self.feature.boxes)
+
+
+def draw_feature(page: FeaturePage) -> Mapping[str, str]:
+    """Return the figure of one feature: how its share develops."""
+    if len(page.shares) < 2:
+        return {}
+    with unchecked():
+        wide, narrow = draw_shares(page, WIDTH), draw_shares(page, NARROW)
+    columns = {"resamples": "resamples", "share": "share", "low": "lower end", "high": "upper end"}
+    return {"shares": figure(wide, "figure-shares", narrow=narrow, columns=columns)}
+
+
+def draw_shares(page: FeaturePage, width: int) -> "AnyChart":
+    """Draw how the share of the resamples that selected a feature develops as resamples are added."""
+    data = pd.DataFrame([vars(share) for share in page.shares])
+    base = alt.Chart(inline_data(data)).encode(
+        x=alt.X("resamples:Q", title="number of resamples", axis=alt.Axis(tickMinStep=1, format=",d"))
+    )
+    y = alt.Y("share:Q", title="selected in", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    tooltip = [
+        alt.Tooltip("resamples:Q", title="resamples", format=",d"),
+        *(alt.Tooltip(f"{name}:Q", title=title, format=".0%") for name, title in zip(
+            ("share", "low", "high"), ("selected in", "interval from", "to"), strict=True
+        )),
+    ]  # fmt: skip
+    level = inline_data(pd.DataFrame({"y": [page.facts.threshold]}))
+    threshold = alt.Chart(level).mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y="y:Q")
+    chart = alt.layer(threshold, *line_with_band(base, data, y, tooltip=tooltip)).properties(width=width, height=HEIGHT)
+    last = page.shares[-1]
+    finding = (
+        f"{100 * last.share:.0f} % of {format_count(last.resamples, 'resample')} selected it "
+        f"({format_percent(LEVEL)} interval {100 * last.low:.0f} to {100 * last.high:.0f} %)"
+    )
+    notes = [
+        f"band: {format_percent(LEVEL)} interval; dashed: {format_percent(THRESHOLD)}, which a feature must exceed"
+    ]
+    return finish_chart(chart, finding, notes, width=width + 60)
+
+
+@routes.page("/studies/{study}/features/{place}", "feature.html.j2", draw=draw_feature)
+def show_feature(site: Site, study: str, place: str, query: FeaturesQuery) -> FeaturePage:
+    """Show one feature, by its column: how often it was selected, its effect, and what is selected instead."""
+    check_query(query)
+    state, snapshot = site.launcher.state(study), site.results.get(study)
+    query = with_candidate(snapshot, query)
+    features = find_features(snapshot, query.candidate)
+    column = _read_place(place, features.runs.n_features)
+    (feature,) = features.describe([column])
+    order = features.arrange(query.sort, query.search.strip(), query.verdict)
+    position = order.index(column) + 1 if column in order else 0
+    selected, facts = features.selected_in(column), list_facts(features)
+    return FeaturePage(
+        state=state, measured=snapshot.progress.done, settings=query, candidates=list_candidates(snapshot),
+        facts=facts, place=column, feature=feature, reason=explain_verdict(feature, facts),
+        selected_in=tuple(selected.tolist()), resamples=tuple(features.runs.labels or ()),
+        shares=_develop(selected), elsewhere=_compare_candidates(snapshot, column),
+        stand_ins=_link_stand_ins(features, column), instead=_find_instead(features, column), position=position,
+        n_listed=len(order), previous=_link(features, order[position - 2] if position > 1 else None),
+        next=_link(features, order[position] if 0 < position < len(order) else None),
+    )  # fmt: skip
+
+
+def _read_place(place: str, n_features: int) -> int:
+    if not (place.isascii() and place.isdigit() and len(place) < 12 and int(place) < n_features):
+        raise RefusedError(404, f"Expected the column of a feature, from 0 to {n_features - 1}, got {place[:20]!r}.")
+    return int(place)
+
+
+def _develop(selected: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> tuple[ShareSoFar, ...]:
+    return tuple(
+        ShareSoFar(resamples=number, share=share, low=low, high=high)
+        for number, share, low, high in count_so_far(selected)
+    )
+
+
+def _compare_candidates(snapshot: Snapshot, place: int) -> tuple[CandidateFrequency, ...]:
+    found = count_elsewhere(snapshot, place)
+    labels = {candidate.name: candidate.label for candidate in list_candidates(snapshot)}
+    return tuple(
+        CandidateFrequency(
+            candidate=name, label=labels[name], count=count, resamples=n, low=low, high=high,
+            frequency=count / n if n else float("nan"),
+        )
+        for name, (count, n, low, high) in found.items()
+    )  # fmt: skip
+
+
+def _link(features: CandidateFeatures, place: int | None) -> FeatureLink | None:
+    if place is None:
+        return None
+    return FeatureLink(place=place, feature=show_name(features.runs.features[place]))
+
+
+def _link_stand_ins(features: CandidateFeatures, place: int) -> tuple[FeatureLink, ...]:
+    rows = np.flatnonzero(features.places == place)
+    if not rows.size:
+        return ()
+    column = {name: other for other, name in enumerate(features.runs.features)}
+    names = features.found.frame["stand_ins"].iloc[int(rows[0])]
+    return tuple(FeatureLink(place=column[name], feature=show_name(name)) for name in names)
+
+
+def _find_instead(features: CandidateFeatures, place: int) -> tuple[Instead, ...]:
+    frame = selected_instead(features.runs, place, most=MOST_INSTEAD, level=LEVEL)
+    return tuple(
+        Instead(
+            place=int(row["column"]), feature=show_name(features.runs.features[int(row["column"])]),
+            without=float(row["without"]), beside=float(row["beside"]), clear=bool(row["clear"]),
+        )
+        for row in frame.to_dict(orient="records")
+    )  # fmt: skip
+
+
+def explain_verdict(feature: Feature, facts: FeatureFacts) -> str:
+    """Why the verdict on a feature is what it is, in a sentence."""
+    level, threshold = format_percent(facts.level), format_percent(facts.threshold)
+    low, high, chance = f"{100 * feature.low:.0f} %", f"{100 * feature.high:.0f} %", f"{100 * facts.chance:.2g} %"
+    often = f"Its selection frequency is above {threshold}: the {level} interval begins at {low}."
+    spread = f"The {level} interval of its selection frequency, {low} to {high},"
+    reasons = {
+        HOLDS: f"{often} And the candidate predicts held-out rows better than guessing.",
+        OFTEN: f"{often} But how stable the selection is as a whole is not sure enough to say that it holds.",
+        UNTESTED: f"{often} But whether the features carry information was not tested.",
+        NOT_SHOWN: f"{often} But the candidate was not shown to predict better than guessing.",
+        "takes turns": (
+            f"Alone it is not above {threshold}, but it or one of its stand-ins was selected in "
+            f"{100 * feature.with_stand_ins:.0f} % of the resamples, which is."
+        ),
+        "undecided": f"{spread} includes {threshold}: more resamples would tell.",
+        "does not hold": f"{spread} is below {threshold}, though above chance ({chance}).",
+        NOT_ABOVE_CHANCE: f"{spread} includes {chance}, the frequency of a feature drawn at random.",
+        AT_MOST_TWICE: f"{spread} ends at or below twice the frequency of a feature drawn at random ({chance}).",
+    }
+    return reasons.get(feature.verdict, "")

@@ -1,4 +1,4 @@
-"""What can be saved of a study: its report, its tables and the study itself."""
+"""Files: what is uploaded, as the body of a request, and what can be saved of a study."""
 
 import tempfile
 import zipfile
@@ -8,22 +8,80 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from holdfast.report import render
 from holdfast.report.render import csv_text, page_policy
 from holdfast.study.store import copy_store
 from holdfast.web import rendering
-from holdfast.web.addresses import study_address
-from holdfast.web.findings.options import ResultQuery
-from holdfast.web.findings.summaries import summary_of
-from holdfast.web.folder import safe_name
+from holdfast.web.folder import Purpose, Upload, safe_name
 from holdfast.web.guard import RefusedError
-from holdfast.web.results import Snapshot
-from holdfast.web.routing import Routes
+from holdfast.web.results import ResultQuery, Snapshot, summary_of
+from holdfast.web.routing import Routes, study_address
 from holdfast.web.site import Site
 
 routes = Routes()
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadQuery:
+    """What is uploaded.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file; its ending says how it is read.
+    purpose : {"table", "selections"}
+        What it is to be read as.
+    numbered : bool
+        Whether a number is added to a name that another upload has.
+    """
+
+    name: str = ""
+    purpose: Purpose = "table"
+    numbered: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadList:
+    """Files that were uploaded.
+
+    Attributes
+    ----------
+    uploads : tuple of Upload
+        The files, the newest first.
+    """
+
+    uploads: tuple[Upload, ...]
+
+
+@routes.action("PUT", "/uploads", status=201)
+async def receive_upload(site: Site, query: UploadQuery, request: Request) -> Upload:
+    """Upload a file: its content is the body of the request."""
+    if not query.name:
+        raise RefusedError(400, "Expected the name of the file (?name=patients.csv), got none.")
+    announced = request.headers.get("content-length", "0")
+    name = site.uploads.free_name(query.name) if query.numbered else query.name
+    return await site.uploads.receive(name, query.purpose, int(announced), aiter(request.stream()))
+
+
+@routes.data("/uploads")
+def list_uploads(site: Site) -> UploadList:
+    """List the files that were uploaded."""
+    return UploadList(uploads=tuple(site.uploads.list()))
+
+
+@routes.action("DELETE", "/uploads/{upload}")
+def remove_upload(site: Site, upload: str) -> UploadList:
+    """Remove a file that was uploaded; studies that use it cannot be resumed afterwards."""
+    site.uploads.remove(upload)
+    return UploadList(uploads=tuple(site.uploads.list()))
+
+
+# What can be saved of a study
+
+
 CHUNK = 1 << 18
 EVERYTHING = 10**12
 FILES = {

@@ -1,34 +1,83 @@
-"""Measure: how stable uploaded selections are, how sure that is, and what makes them vary."""
+"""Uploaded selections: how stable they are, how sure that is, what makes them vary, and whether they differ."""
 
 import io
 import shlex
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import pandas as pd
 
 from holdfast.datasets import load_example
 from holdfast.inference.intervals import check_level
 from holdfast.io.questions import Question
+from holdfast.measures import find_measure
 from holdfast.plots.embed import figure
+from holdfast.plots.forest import COLUMNS, draw_forest
 from holdfast.plots.selection_map import draw_selection_map
+from holdfast.plots.text import display_names
 from holdfast.plots.theme import unchecked
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.records import Features, FeatureTable
 from holdfast.report.render import pack_table
 from holdfast.serialization import from_plain
-from holdfast.web.choices import NamedOption, list_levels
+from holdfast.web.folder import Upload
+from holdfast.web.forms import NamedOption, list_levels
 from holdfast.web.guard import RefusedError
-from holdfast.web.routing import Routes
-from holdfast.web.selections.layouts import CHOICES, UNNAMED
-from holdfast.web.selections.questions import Answer, list_answers, list_reading, read_question
-from holdfast.web.selections.reading import list_measures, parse_undefined
-from holdfast.web.selections.records import Measurement, Preview, ReadingQuery
+from holdfast.web.measuring import MOST_COMPARED, Measurement, Preview, ReadingQuery, SelectionsComparison
+from holdfast.web.routing import Routes, list_changes, make_address
+from holdfast.web.selections import CHOICES, UNNAMED, list_measures, parse_undefined, plain_sentence
 from holdfast.web.site import Site
-from holdfast.web.uploads import Upload
 from holdfast.web.worker import TaskError
 
 routes = Routes()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A possible answer to a question.
+
+    Attributes
+    ----------
+    label : str
+        What it means.
+    address : str
+        The page with this answer.
+    """
+
+    label: str
+    address: str
+
+
+def list_reading(query: Any) -> dict[str, Any]:
+    """Return the options of a query that say how to read files."""
+    names = ("kind", "n_features", "top", "transpose", "candidate", "layout")
+    return {name: getattr(query, name) for name in names if hasattr(query, name)}
+
+
+def read_question(site: Site, error: TaskError, query: Any) -> tuple[Question | None, str]:
+    """Return what a task asked, if an option of the page answers it, or why the task could not answer."""
+    question = None if error.question is None else from_plain(Question, dict(error.question))
+    if question is not None and not hasattr(query, question.option):
+        return None, question.sentence.rpartition(". ")[0] + "."
+    return question, "" if question else site.folder.shown(plain_sentence(str(error)))
+
+
+def list_answers(address: str, query: Any, question: Question | None) -> tuple[Answer, ...]:
+    """Return the answers to a question, each with the page that it leads to."""
+    if question is None:
+        return ()
+    others = [(name, value) for name, value in list_changes(query) if name != question.option]
+    return tuple(
+        Answer(label=label, address=make_address(address, [*others, (question.option, value)]))
+        for value, label in question.choices
+    )
+
+
+# The page
+
+
 NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
 EXAMPLES = {"ten-best": 10, "five-best": 5}
 """Examples by name: how many of the best features of each bootstrap sample count as selected."""
@@ -231,3 +280,135 @@ def _command(name: str, query: SelectionsQuery, measure: str, *, unnamed: bool) 
         if value != getattr(SelectionsPage.usual, option):
             words += [f"--{option.replace('_', '-')}", str(value)]
     return shlex.join([*words, "--transpose"] if query.transpose else words)
+
+
+# Several files
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareQuery(ReadingQuery):
+    """What to compare, and how.
+
+    Attributes
+    ----------
+    of : tuple of str
+        Keys of the uploads.
+    paired : bool or None
+        Whether run i of all files used the same resample; by default the labels of the runs decide.
+    first, second : int
+        Which two selections to show side by side, by their place among those given, from 0.
+    """
+
+    of: tuple[str, ...] = ()
+    paired: bool | None = None
+    first: int = 0
+    second: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparePage:
+    """Uploaded selections compared with each other, or what must be known to compare them.
+
+    Attributes
+    ----------
+    uploads : tuple of Upload
+        The files.
+    asked : CompareQuery
+        How they were compared.
+    comparison : SelectionsComparison or None
+        What was found; None if they could not be compared.
+    question : Question or None
+        What must be known first.
+    answers : tuple of Answer
+        Possible answers to it.
+    problem : str
+        Why they could not be compared, as a sentence; empty if they were.
+    measures : tuple of NamedOption
+        Measures that can be chosen.
+    recent : tuple of Upload
+        All files of selections.
+    """
+
+    uploads: tuple[Upload, ...]
+    asked: CompareQuery
+    comparison: SelectionsComparison | None
+    question: Question | None
+    answers: tuple[Answer, ...]
+    problem: str
+    measures: tuple[NamedOption, ...]
+    recent: tuple[Upload, ...]
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Levels to choose from."""
+        return list_levels(self.asked.level)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Keys of the files."""
+        return tuple(upload.upload for upload in self.uploads)
+
+
+@routes.page("/compare", "measure_compare.html.j2", draw=lambda page: draw_comparison(page))
+async def show_comparison(site: Site, query: CompareQuery) -> ComparePage:
+    """Compare the stabilities of uploaded selections."""
+    check_level(query.level)
+    parse_undefined(query.undefined)
+    keys = list(dict.fromkeys(query.of))
+    if len(keys) > MOST_COMPARED:
+        raise ValueError(f"Expected at most {MOST_COMPARED} files to compare, got {len(keys)}.")
+    uploads = tuple(site.uploads.get(key, "selections") for key in keys)
+    comparison, question, problem = None, None, ""
+    if uploads:
+        try:
+            comparison = from_plain(
+                SelectionsComparison, await site.run_task("compare_selections", _comparing(site, uploads, query))
+            )
+        except TaskError as error:
+            question, problem = read_question(site, error, query)
+    return ComparePage(
+        uploads=uploads,
+        asked=query,
+        comparison=comparison,
+        question=question,
+        answers=list_answers("/compare", query, question),
+        problem=problem,
+        measures=() if comparison is None else list_measures(comparison.kind),
+        recent=tuple(site.uploads.list("selections")),
+    )
+
+
+def _comparing(site: Site, uploads: tuple[Upload, ...], query: CompareQuery) -> dict[str, Any]:
+    return {
+        "paths": [str(site.uploads.path(upload)) for upload in uploads],
+        "names": display_names([upload.name.partition(".")[0] for upload in uploads]),
+        "reading": list_reading(query),
+        "measure": query.measure,
+        "level": query.level,
+        "undefined": query.undefined,
+        "paired": query.paired,
+        "beside": [query.first, query.second],
+    }
+
+
+def draw_comparison(page: ComparePage) -> dict[str, str]:
+    """Return the forest plot of the stabilities."""
+    comparison = page.comparison
+    if comparison is None:
+        return {}
+    measure = find_measure(comparison.measure).about.label
+    rows = [
+        (
+            selection.name, measure, selection.estimate.value, selection.estimate.low,
+            selection.estimate.high, selection.estimate.n_runs, selection.estimate.strength,
+            selection.estimate.reason, selection.letters,
+        )
+        for selection in comparison.selections
+    ]  # fmt: skip
+    data = pd.DataFrame(rows, columns=COLUMNS)
+    with unchecked():
+        wide, narrow = (
+            draw_forest(data, level=comparison.level, top=comparison.top, axis="stability", narrow=narrow)
+            for narrow in (False, True)
+        )
+    return {"forest": figure(wide, "figure-forest", narrow=narrow, columns=COLUMNS_OF_FIGURES["forest"])}

@@ -1,4 +1,4 @@
-"""A study's own page: how far it has come, what it found so far, and what can be done with it."""
+"""The first page with the studies of the folder, and a study's own page: how far it has come, and what it found."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,19 +9,125 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
+from holdfast.benchmarking.running import LIST
 from holdfast.report import Summary
-from holdfast.web.addresses import study_address
-from holdfast.web.findings.features import find_places
-from holdfast.web.findings.options import ResultOptions, ResultQuery, list_options
-from holdfast.web.findings.summaries import drawn_figures, named_parts, summary_of
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
-from holdfast.web.overviews import StudyOverview
+from holdfast.web.pages.features import find_places
 from holdfast.web.pages.files import StudyFile, list_files
-from holdfast.web.routing import Routes
+from holdfast.web.results import (
+    ResultOptions,
+    ResultQuery,
+    StudyOverview,
+    drawn_figures,
+    list_options,
+    named_parts,
+    summary_of,
+)
+from holdfast.web.routing import Routes, study_address
 from holdfast.web.site import Site
 
 routes = Routes()
+
+
+@dataclass(frozen=True, kw_only=True)
+class HomeQuery:
+    """What to tell on the first page.
+
+    Attributes
+    ----------
+    removed : str
+        Name of a study that was just removed.
+    """
+
+    removed: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedStudy:
+    """A study of the folder.
+
+    Attributes
+    ----------
+    state : StudyState
+        What it is doing.
+    overview : StudyOverview or None
+        What it is about; None while that is not known.
+    """
+
+    state: StudyState
+    overview: StudyOverview | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HomePage:
+    """The studies of the folder, and what they are doing.
+
+    Attributes
+    ----------
+    folder : str
+        Name of the folder.
+    studies : tuple of ListedStudy
+        The studies: those that are active first, then the newest.
+    at_once : int
+        How many run at a time.
+    benchmark : bool
+        Whether the studies are the data sets of a benchmark.
+    removed : str
+        Where the store of a study lies that was just removed; empty if none was.
+    """
+
+    folder: str
+    studies: tuple[ListedStudy, ...]
+    at_once: int
+    benchmark: bool
+    removed: str
+
+
+@routes.page("/", "home.html.j2")
+def show_home(site: Site, query: HomeQuery) -> HomePage:
+    """List the studies of the folder, with what each is about."""
+    place = site.folder.find_removed(query.removed)
+    return HomePage(
+        folder=site.folder.path.name,
+        studies=tuple(
+            ListedStudy(state=state, overview=site.overviews.get(study))
+            for study, state in site.launcher.states().items()
+        ),
+        at_once=site.launcher.at_once,
+        benchmark=(site.folder.path / LIST).is_file(),
+        removed="" if place is None else str(place.relative_to(site.folder.path)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyList:
+    """The studies of the folder.
+
+    Attributes
+    ----------
+    studies : tuple of StudyState
+        The studies: those that are active first, then the newest.
+    """
+
+    studies: tuple[StudyState, ...]
+
+
+@routes.data("/studies")
+def list_studies(site: Site) -> StudyList:
+    """List the studies of the folder, with how far each has come."""
+    return StudyList(studies=tuple(site.launcher.states().values()))
+
+
+@routes.data("/events")
+async def follow_studies(site: Site) -> StreamingResponse:
+    """Tell how far all studies have come, and which there are, as server-sent events."""
+    return StreamingResponse(site.watch.follow(), media_type="text/event-stream")
+
+
+# One study
+
+
 AT_ONCE = 0.1
 """Seconds that a page may wait for results; with more to wait, it comes without and its script asks for them."""
 

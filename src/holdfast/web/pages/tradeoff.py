@@ -21,18 +21,8 @@ from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.choice import Choice, describe_certainty
 from holdfast.tradeoff.rules import RULES, Rule
 from holdfast.tradeoff.selected import Information, compare_with_guessing, why_no_scores
-from holdfast.web.choices import NamedOption
-from holdfast.web.findings.candidates import (
-    CommonOptions,
-    check_candidate,
-    choose_options,
-    describe_unfinished,
-    find_labels,
-    library_options,
-    quietly,
-)
-from holdfast.web.findings.options import ResultQuery
-from holdfast.web.findings.rule_parameters import (
+from holdfast.web.forms import (
+    NamedOption,
     RuleParameter,
     describe_inputs,
     describe_rule,
@@ -40,7 +30,17 @@ from holdfast.web.findings.rule_parameters import (
     read_parameters,
 )
 from holdfast.web.launcher import StudyState
-from holdfast.web.results import Snapshot
+from holdfast.web.results import (
+    CommonOptions,
+    ResultQuery,
+    Snapshot,
+    check_candidate,
+    choose_options,
+    describe_unfinished,
+    find_labels,
+    library_options,
+    quietly,
+)
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
 

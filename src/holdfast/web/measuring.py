@@ -1,4 +1,4 @@
-"""Comparing uploaded selections, in a worker: read files, compare each with each, and return what the page shows."""
+"""Measuring and comparing uploaded selections, in a worker: read files, and return all that the page shows."""
 
 import itertools
 import warnings
@@ -10,21 +10,337 @@ from typing import Any
 import numpy as np
 
 from holdfast.inference.comparison import Comparisons, are_paired, compare_many
-from holdfast.inference.designs import DesignedRuns, design_comparisons
+from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
+from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import Standing, compare_standings, feature_table, frequency_interval
+from holdfast.io.inspection import inspect_selections
 from holdfast.io.questions import Question, ReadingError
 from holdfast.io.selections import is_exported
 from holdfast.measures import UndefinedStabilityWarning
 from holdfast.plots.comparisons import comparison_data, say_who_differs, sort_by_stability
-from holdfast.plots.text import join_names
+from holdfast.plots.swaps import swap_data
+from holdfast.plots.text import format_count, format_number, join_names
 from holdfast.preferences import Kind, Preferences
+from holdfast.report.causes import ENOUGH, count_needed
 from holdfast.report.features import show_name
-from holdfast.report.measured import THRESHOLD
+from holdfast.report.measured import (
+    THRESHOLD,
+    as_subsets,
+    describe_features,
+    find_causes_alone,
+    judge_selections,
+    record_stability,
+    say_no_cause,
+)
+from holdfast.report.records import Cause, Features, Stability, Verdict
 from holdfast.study.exports import read_designed
 from holdfast.study.stabilities import choose_common_measure
-from holdfast.web.selections.reading import choose_measure, cut_to_best, parse_undefined, plain_sentence, read_runs
-from holdfast.web.selections.records import Estimated
-from holdfast.web.tasks import task
+from holdfast.web.selections import (
+    AskedLayout,
+    Layout,
+    choose_measure,
+    cut_to_best,
+    parse_undefined,
+    plain_sentence,
+    read_runs,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingQuery:
+    """How to read and measure selections.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the measure; the usual one for this kind of selections by default.
+    level : float
+        Level of the intervals and tests.
+    n_features : int or None
+        For lists of names: how many features there were to choose from.
+    kind : {"subset", "ranking", "weighting"} or None
+        What the numbers of a table are, where that is open.
+    top : int or None
+        How many of the best features of a ranking or of weights count as selected.
+    transpose : bool or None
+        Whether rows of a table are features, where that is open.
+    layout : {"table", "unnamed", "orders", "lists"} or None
+        How a text holds selections, whatever its ending says, where that is open: a table with names of features in its
+        first line, a table without, all features in each line with the best first, or those that a run selected.
+    undefined : str
+        What to do where the measure is undefined: ``nan``, ``skip``, or a number that takes the place.
+    """
+
+    measure: str = ""
+    level: float = 0.95
+    n_features: int | None = None
+    kind: Kind | None = None
+    top: int | None = None
+    transpose: bool | None = None
+    layout: AskedLayout | None = None
+    undefined: str = "nan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimated:
+    """An estimate of stability with everything that is known of it.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the measure, with its parameters.
+    value, standard_error : float
+        The stability and its standard error; null if undefined.
+    level, low, high : float
+        Level and ends of the interval; null if there is none.
+    method : str
+        How the interval was found.
+    validated : bool
+        Whether simulations showed that this interval covers as it should for this measure.
+    unseen_share : float
+        Share of further resamples that may select entirely different features, as far as these resamples can tell.
+    strength : str or None
+        The value in words, for measures to which the words apply.
+    n_runs, n_features : int
+        Number of resamples and of features to choose from.
+    mean_size, mean_overlap, tied_share : float
+        Mean number of selected features, of features that two resamples share, and mean share of tied features; null
+        where they mean nothing.
+    chance_error : float
+        Standard error that a simulated correction for chance adds.
+    reason : str or None
+        What is undefined, was left out, or has no interval, and why.
+    scope : str
+        What the interval describes.
+    """
+
+    measure: str
+    value: float
+    standard_error: float
+    level: float
+    low: float
+    high: float
+    method: str
+    validated: bool
+    unseen_share: float
+    strength: str | None
+    n_runs: int
+    n_features: int
+    mean_size: float
+    mean_overlap: float
+    tied_share: float
+    chance_error: float
+    reason: str | None
+    scope: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swap:
+    """Two features that take turns, more than by chance.
+
+    Attributes
+    ----------
+    first, second : str
+        The features.
+    one_of_them, both, neither : int
+        Number of resamples that selected exactly one of them, both, or neither.
+    """
+
+    first: str
+    second: str
+    one_of_them: int
+    both: int
+    neither: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsPlan:
+    """How many resamples an interval of a given width needs.
+
+    Attributes
+    ----------
+    half_width : float
+        Half of the width of the interval.
+    needed : int or None
+        Number of resamples in all; None if those so far cannot tell.
+    sentence : str
+        The same in words, or why it is not known.
+    """
+
+    half_width: float
+    needed: int | None
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """How stable selections are, how sure that is, and what makes them vary.
+
+    Attributes
+    ----------
+    kind : {"subset", "ranking", "weighting"}
+        What was measured; rankings and weights that were cut to the best features are subsets.
+    cut_from : str or None
+        What the file holds, if it was cut to the best features.
+    layout : {"table", "lists", "exported"}
+        How the file holds it: a table with a row for each run, lists of names, or what a study exported.
+    candidates : tuple of str
+        Whose selections are in a file that a study exported.
+    measure : str
+        Name of the measure.
+    design : str
+        How resamples belong together: ``runs`` unless the file is from a study that says otherwise.
+    estimate : Estimated
+        The stability.
+    stability : Stability
+        The same as a report holds it.
+    verdict : Verdict
+        How stable and how sure, in words, and what it does not say.
+    features : Features
+        How often each feature was selected, and by which resample.
+    sizes : tuple of int
+        The smallest and the largest number of features that a resample selected; empty for rankings and weights.
+    causes : tuple of Cause
+        What makes the selections vary.
+    no_cause : str
+        What to say if there are none.
+    swaps : tuple of Swap
+        Pairs of features that take turns, the strongest first.
+    plan : RunsPlan
+        How many resamples a given precision needs.
+    notes : tuple of str
+        How the file was read, and what was odd about it.
+    """
+
+    kind: Kind
+    cut_from: Kind | None
+    layout: Layout
+    candidates: tuple[str, ...]
+    measure: str
+    design: str
+    estimate: Estimated
+    stability: Stability
+    verdict: Verdict
+    features: Features
+    sizes: tuple[int, ...]
+    causes: tuple[Cause, ...]
+    no_cause: str
+    swaps: tuple[Swap, ...]
+    plan: RunsPlan
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """The beginning of a file.
+
+    Attributes
+    ----------
+    kind_reason : str
+        What it seems to hold, as a sentence; empty if that is not known.
+    n_runs, least_features : int
+        Number of runs, and of different features that are named, as far as that is known.
+    header : tuple of str
+        Names of the first columns of a table.
+    rows : tuple of tuple of str
+        The first rows, or the first lists.
+    """
+
+    kind_reason: str
+    n_runs: int
+    least_features: int
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+# Measuring
+
+
+MOST_SWAPS = 10
+
+
+def measure_selections(
+    path: str,
+    reading: Mapping[str, Any],
+    measure: str | None,
+    level: float,
+    undefined: str,
+    half_width: float,
+) -> Measurement:
+    """Read selections and measure their stability."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", UndefinedStabilityWarning)
+        read = read_runs(Path(path), **reading)
+        designed = read.designed
+        chosen = choose_measure(designed.runs.kind, measure)
+        estimate = design_stability(designed, chosen, undefined=parse_undefined(undefined))
+    subsets, top = as_subsets(designed.runs)
+    features = describe_features(subsets, level, top=top)
+    return Measurement(
+        kind=designed.runs.kind,
+        cut_from=None if read.held == designed.runs.kind else read.held,
+        layout=read.layout,
+        candidates=read.candidates,
+        measure=chosen,
+        design=designed.design,
+        estimate=Estimated(**estimate.to_dict(level)),
+        stability=record_stability(estimate, level),
+        verdict=judge_selections(estimate, features, level),
+        features=features,
+        sizes=(int(designed.runs.sizes.min()), int(designed.runs.sizes.max())) if top is None else (),
+        causes=find_causes_alone(designed, estimate, features, level),
+        no_cause=say_no_cause(estimate, level),
+        swaps=_find_swaps(subsets),
+        plan=_plan(designed, estimate, level, half_width),
+        notes=(*read.notes, *dict.fromkeys(plain_sentence(str(warning.message)) for warning in caught)),
+    )
+
+
+def _find_swaps(subsets: Preferences) -> tuple[Swap, ...]:
+    pairs = swap_data(subsets, most=MOST_SWAPS)
+    clear = pairs[pairs["clear"].astype(bool)].sort_values("turns", ascending=False, kind="stable")
+    return tuple(
+        Swap(
+            first=show_name(row["first"]), second=show_name(row["second"]), one_of_them=int(row["one_of_them"]),
+            both=int(row["both"]), neither=int(row["neither"]),
+        )
+        for row in clear.to_dict(orient="records")
+    )  # fmt: skip
+
+
+def _plan(designed: DesignedRuns, estimate: StabilityEstimate, level: float, half_width: float) -> RunsPlan:
+    """Plan the number of resamples for an interval of ± ``half_width``."""
+    needed = count_needed(estimate, level, half_width) if designed.design == "runs" else None
+    low, high = estimate.ci(level)
+    count = format_count(estimate.n_runs, "resample")
+    if designed.design != "runs":
+        sentence = "Resamples that belong together in blocks cannot tell how many are needed."
+    elif estimate.n_runs < ENOUGH:
+        sentence = f"{count} cannot tell how many are needed; it takes at least {ENOUGH}."
+    elif needed is None:
+        sentence = "Without an interval it cannot be told how many resamples are needed."
+    elif needed <= estimate.n_runs:
+        sentence = f"The {count} so far are enough for ± {half_width:g}."
+    else:
+        sentence = (
+            f"About {needed:,} resamples in all would narrow the interval from ± {format_number((high - low) / 2)} to "
+            f"± {half_width:g}; they do not make the selection more stable."
+        )
+    return RunsPlan(half_width=half_width, needed=needed, sentence=sentence)
+
+
+def preview_selections(path: str) -> Preview:
+    """Read the beginning of a file that leaves something open."""
+    found = inspect_selections(path)
+    return Preview(
+        kind_reason=found.kind_reason, n_runs=found.n_runs, least_features=found.least_features, header=found.header,
+        rows=found.preview,
+    )  # fmt: skip
+
+
+# Comparing
+
 
 MOST_CHANGES = 200
 """Features listed beside each other, those whose frequency differs most."""
@@ -209,7 +525,6 @@ class SelectionsComparison:
     notes: tuple[str, ...]
 
 
-@task
 def compare_selections(
     paths: Sequence[str],
     names: Sequence[str],
@@ -225,7 +540,8 @@ def compare_selections(
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", UndefinedStabilityWarning)
         designed, places, notes = _read_all(paths, names, reading)
-        _check_number(designed)
+        if not 2 <= len(designed) <= MOST_COMPARED:
+            raise ValueError(f"Expected 2 to {MOST_COMPARED} selections to compare, got {len(designed)}.")
         cut, chosen, top = _cut_alike(designed, measure)
         comparisons = _compare(cut, chosen, paired, level, undefined)
     kind = measured_kind(cut)
@@ -297,11 +613,6 @@ def _cut(designed: DesignedRuns, top: int | None) -> DesignedRuns:
     if top is None or designed.runs.kind == "subset":
         return designed
     return replace(designed, runs=cut_to_best(designed.runs, top))
-
-
-def _check_number(designed: Mapping[str, DesignedRuns]) -> None:
-    if not 2 <= len(designed) <= MOST_COMPARED:
-        raise ValueError(f"Expected 2 to {MOST_COMPARED} selections to compare, got {len(designed)}.")
 
 
 def _cut_alike(
@@ -390,7 +701,13 @@ def _compare_features(selections: Mapping[str, Preferences], beside: Sequence[in
         raise ValueError(f"Expected places from 0 to {len(selections) - 1}, got {beside[0]} and {beside[1]}.")
     first, second = (list(selections)[place] for place in beside)
     sides = [_frequencies(selections[name], level) for name in (first, second)]
-    never = [(0.0, *_interval_of_never(selections[name].n_runs, level)) for name in (first, second)]
+    never = [
+        (
+            0.0,
+            *(float(end[0]) for end in frequency_interval(np.zeros(1, dtype=np.int64), selections[name].n_runs, level)),
+        )
+        for name in (first, second)
+    ]
     rows = [
         _make_change(feature, *(side.get(feature, rest) for side, rest in zip(sides, never, strict=True)))
         for feature in dict.fromkeys(itertools.chain(*sides))
@@ -412,11 +729,6 @@ def _frequencies(runs: Preferences, level: float) -> dict[str, tuple[float, floa
         show_name(feature): (float(frequency), float(low), float(high))
         for feature, (frequency, low, high) in zip(table["feature"], numbers, strict=True)
     }
-
-
-def _interval_of_never(n_runs: int, level: float) -> tuple[float, float]:
-    low, high = frequency_interval(np.zeros(1, dtype=np.int64), n_runs, level)
-    return float(low[0]), float(high[0])
 
 
 def _make_change(feature: str, first: tuple[float, float, float], second: tuple[float, float, float]) -> FeatureChange:

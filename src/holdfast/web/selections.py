@@ -1,33 +1,54 @@
-"""Reading uploaded selections, with the options and the words of the page."""
+"""Reading uploaded selections, in a worker, with the options and the words of the page; what was read is kept."""
 
+import hashlib
+import json
 import math
+import os
 import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from holdfast import __version__
 from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.estimate import Undefined
-from holdfast.io.questions import ReadingError, ask_n_features, plain_note
+from holdfast.io.delimited import USUAL_SEPARATORS
+from holdfast.io.files import as_number, file_ending, read_text
+from holdfast.io.loading import ENDINGS
+from holdfast.io.questions import Question, ReadingError, ask_n_features, plain_note
 from holdfast.io.selections import (
+    from_number_frame,
     holds_matrix,
     is_exported,
     least_features,
     pick_candidate,
     read_lists,
+    read_preferences,
     read_selections,
+    write_preferences,
 )
 from holdfast.measures import MEASURES, find_measure
 from holdfast.plots.sources import designed_runs
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.exports import read_designed
 from holdfast.study.stabilities import USUAL
-from holdfast.web.choices import NamedOption, needs_only_runs
-from holdfast.web.selections.cache import keep, recall
-from holdfast.web.selections.layouts import UNNAMED, AskedLayout, find_layout, read_orders, read_unnamed
-from holdfast.web.selections.records import Layout
+from holdfast.web.folder import write_private
+from holdfast.web.forms import NamedOption, needs_only_runs
 
+Layout: TypeAlias = Literal["table", "lists", "exported"]
+AskedLayout: TypeAlias = Literal["table", "unnamed", "orders", "lists"]
+CHOICES: dict[AskedLayout, str] = {
+    "table": "A table whose first line names the features, by numbers",
+    "unnamed": "A table without names: a column for each feature, a line for each run",
+    "orders": "Each line lists all features by their numbers, the best first",
+    "lists": "Each line lists the features that a run selected",
+}
 HINT = re.compile(r"; [^;]*\w(?:=|\(\))[^;]*$|\s*\(--[^)]*\)| Choose ties=.*$")
 """What a sentence of the library says to those who program."""
 NAMES = re.compile(rf"(?<![\w('\"])(?:{'|'.join(sorted(MEASURES, key=len, reverse=True))})(?![\w'\"])")
@@ -179,3 +200,109 @@ def plain_sentence(text: str) -> str:
     ended = text.rstrip(".")
     plain = NAMES.sub(lambda name: MEASURES[name[0]].about.label, HINT.sub("", HINT.sub("", ended)))
     return plain if plain.endswith("?") else f"{plain.rstrip('.')}."
+
+
+# Texts of numbers without names of features
+
+
+OTHER_THAN_NUMBERS = re.compile(r"[^\d\s.,;eE+-]")
+UNNAMED = "The features have no names in this file; they are counted from 1, in the order of the columns."
+
+
+def find_layout(path: Path) -> AskedLayout | None:
+    """Return how a text of numbers holds selections, None for all else; raise a question where that is open."""
+    if file_ending(path) in (*ENDINGS, ".json") and file_ending(path) not in USUAL_SEPARATORS:
+        return None
+    rows = _number_rows(path)
+    if rows is None:
+        return None
+    orders = _are_orders(rows)
+    if holds_matrix(path):
+        if (np.diff(rows[0]) > 0).all():  # such as 0, 1, 2, by which programs name columns
+            return None
+        raise _ask(("unnamed", "table", *(("orders", "lists") if orders else ())))
+    if orders:
+        raise _ask(("unnamed", "orders", "lists"))
+    distinct = all(len(set(row)) == len(row) for row in rows.tolist())
+    return None if distinct and (rows % 1 == 0).all() and (rows >= 0).all() else "unnamed"
+
+
+def _ask(layouts: tuple[AskedLayout, ...]) -> ReadingError:
+    sentence = "Every line holds the same number of numbers, and no names of features. What are they?"
+    question = Question("layout", sentence, tuple((layout, CHOICES[layout]) for layout in layouts))
+    return ReadingError("Expected names of features, got numbers only; say how they are to be read.", question)
+
+
+def _number_rows(path: Path) -> NDArray[np.float64] | None:
+    """Return the numbers of a text whose lines all hold equally many of them; None if it is another one."""
+    if OTHER_THAN_NUMBERS.search(read_text(path).lstrip().partition("\n")[0]):
+        return None  # a header, as of most files: the rest need not be split into cells
+    lines = read_lists(path)
+    width = len(lines[0]) if lines else 0
+    if len(lines) < 2 or width < 2 or any(len(line) != width for line in lines):
+        return None
+    numbers = [as_number(cell) for line in lines for cell in line]
+    if not all(isinstance(number, float) for number in numbers):
+        return None
+    rows = np.array(numbers).reshape(len(lines), width)
+    return rows if np.isfinite(rows).all() else None
+
+
+def _are_orders(rows: NDArray[np.float64]) -> bool:
+    """Whether each line holds every number from 0 or 1 on once."""
+    return any((np.sort(rows, axis=1) == np.arange(first, first + rows.shape[1])).all() for first in (0, 1))
+
+
+def read_unnamed(path: Path, kind: Kind | None, *, transpose: bool) -> Preferences:
+    """Read a table of numbers without names of features."""
+    rows = _expect_numbers(path)
+    matrix = rows.T if transpose else rows
+    names = [str(place + 1) for place in range(matrix.shape[1])]
+    return from_number_frame(path, pd.DataFrame(matrix, columns=names), None, kind)
+
+
+def read_orders(path: Path) -> Preferences:
+    """Read orders: each line lists the numbers of all features, the best first."""
+    rows = _expect_numbers(path)
+    if not _are_orders(rows):
+        raise ValueError("Expected every number once in each line, for orders of all features, got others.")
+    names = [f"{number:g}" for number in np.sort(rows[0])]
+    return Preferences.from_rankings(np.argsort(rows, axis=1) + 1, features=names)
+
+
+def _expect_numbers(path: Path) -> NDArray[np.float64]:
+    rows = _number_rows(path)
+    if rows is None:
+        raise ValueError(f"Expected equally many numbers in every line of {path}, got something else.")
+    return rows
+
+
+# What was read, kept beside its upload
+
+
+WORTHWHILE = 100_000
+"""Bytes of a file from which what was read is kept."""
+
+
+def recall(path: Path, options: Mapping[str, Any]) -> tuple[Preferences, str | None] | None:
+    """Return what was read from a file with these options, and the note on it; None if it was not kept."""
+    kept, about = _files(path, options)
+    return (read_preferences(kept), json.loads(about.read_text(encoding="utf-8"))) if kept.exists() else None
+
+
+def keep(path: Path, options: Mapping[str, Any], preferences: Preferences, note: str | None) -> None:
+    """Keep what was read from a file that is not small, for its owner only."""
+    if path.stat().st_size < WORTHWHILE:
+        return
+    kept, about = _files(path, options)
+    write_private(about, json.dumps(note))
+    passing = path.with_name(f".passing-{secrets.token_hex(4)}.parquet")
+    write_preferences(preferences, passing)
+    passing.chmod(0o600)
+    os.replace(passing, kept)
+
+
+def _files(path: Path, options: Mapping[str, Any]) -> tuple[Path, Path]:
+    """Where selections and the note on them are kept."""
+    digest = hashlib.sha256(json.dumps([__version__, dict(options)], sort_keys=True).encode()).hexdigest()[:16]
+    return path.with_name(f".read-{digest}.parquet"), path.with_name(f".read-{digest}.json")

@@ -1,23 +1,39 @@
-"""Tables to study: files that were uploaded, with how they are to be read, and data sets that need no file."""
+"""Tables to study: files that were uploaded, with how they are to be read, and data sets that need no file.
+
+What reads a table is a task, which runs in a worker. Tables as they were read are kept beside their upload, so that the
+next question about one need not parse it again. Only what reads back exactly as it was is kept
+(:mod:`holdfast.io.loading`); nothing is unpickled.
+"""
 
 import hashlib
 import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
 
 from holdfast import __version__
+from holdfast.datasets import real
 from holdfast.datasets.catalog import DATASETS
 from holdfast.datasets.real import available
-from holdfast.io.files import Reading
-from holdfast.io.inspection import TableInspection
+from holdfast.io.files import Loaded, Reading, as_path, display_name
+from holdfast.io.guessing import show_entry, turn
+from holdfast.io.inspection import PREVIEW_COLUMNS, PREVIEW_ROWS, TableInspection, inspect_by
+from holdfast.io.loading import are_same, pack_table, unpack_table
 from holdfast.io.questions import Categorical, Missing, Task
+from holdfast.io.table import load_table, make_table
 from holdfast.serialization import from_plain
-from holdfast.web.addresses import Pairs, list_changes
-from holdfast.web.folder import read_record, write_record
-from holdfast.web.guard import RefusedError
-from holdfast.web.planning.plans import LONGEST, check_text
-from holdfast.web.uploads import Upload
+from holdfast.web.folder import SPARE, Upload, read_record, write_record
+from holdfast.web.guard import MEGABYTE, RefusedError
+from holdfast.web.routing import Pairs, list_changes
 from holdfast.web.worker import TaskError
 
 if TYPE_CHECKING:
@@ -25,6 +41,8 @@ if TYPE_CHECKING:
 
 OF_FILE = tuple(field.name for field in fields(Reading))
 """Options that say how a file is written."""
+LONGEST = 2000
+"""Characters of a name or another text of a plan."""
 MOST_NAMES = 2000
 """Columns that can be left out or accepted by their names."""
 
@@ -123,6 +141,21 @@ class Facts:
     n_classes: int
 
 
+def check_text(text: Any, what: str) -> Any:
+    """Return a text that can be handed to another process."""
+    if isinstance(text, str) and (len(text) > LONGEST or "\0" in text or not _encodes(text)):
+        raise ValueError(f"Expected a text of at most {LONGEST:,} usual characters for {what}, got another.")
+    return text
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 # Files that were uploaded
 
 
@@ -198,3 +231,115 @@ def known_facts(name: str) -> Facts:
     info = DATASETS[find_known(name)]
     n_classes = 0 if info.classes is None else len(info.classes)
     return Facts(name=name, rows=info.n_samples, features=info.n_features, task=info.task, n_classes=n_classes)
+
+
+# Tasks
+
+
+MOST_COLUMNS = 200_000
+"""Names of columns that are searched."""
+SHARE_OF_TIME = 0.9
+"""Of the time that a task has, how much a command may take that it waits for."""
+
+
+def inspect_upload(path: str, reading: dict[str, Any], options: dict[str, Any]) -> TableInspection:
+    """Look at a table that was uploaded."""
+    return inspect_by(load_kept, path, Reading(**reading), **options)
+
+
+def list_columns(path: str, reading: dict[str, Any], transpose: bool) -> list[str]:
+    """List the columns of a table that was uploaded."""
+    file = as_path(path)
+    loaded = load_kept(file, Reading(**reading))
+    frame = turn(loaded.frame, loaded.decimal, display_name(file)) if transpose else loaded.frame
+    return [str(name) for name in frame.columns[:MOST_COLUMNS]]
+
+
+def inspect_known(name: str) -> TableInspection:
+    """Look at a data set by its name."""
+    data = real.load(name)
+    table = make_table(data.X, data.y, data.info.task, target="target", source=name, notes=(data.description,))
+    corner = data.X.iloc[:PREVIEW_ROWS, : PREVIEW_COLUMNS - 1]
+    rows = zip(data.y, corner.to_numpy(), strict=False)
+    return TableInspection(
+        name=name,
+        rows=len(data.X),
+        columns=data.X.shape[1] + 1,
+        header=("target", *map(str, corner.columns)),
+        roles=("target", *("" for _ in corner.columns)),
+        preview=tuple((show_entry(target), *map(show_entry, row)) for target, row in rows),
+        notes=(data.description,),
+        record=table.record,
+    )
+
+
+def run_command(arguments: list[str], seconds: float) -> dict[str, Any]:
+    """Run a command of holdfast under the limits of this process; what it printed, and its last line if it failed."""
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-m", "holdfast", *arguments], capture_output=True, text=True, errors="replace",
+            stdin=subprocess.DEVNULL, timeout=SHARE_OF_TIME * seconds, env={**os.environ, "PYTHONSAFEPATH": "1"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return {"late": True}
+    lines = [line.strip() for line in ran.stderr.splitlines() if line.strip()]
+    return {"code": ran.returncode, "printed": ran.stdout, "error": lines[-1] if lines else ""}
+
+
+# Tables as they were read
+
+
+WORTHWHILE = 100_000
+"""Bytes of a file from which what was read is kept."""
+LARGEST = 500 * MEGABYTE
+"""Bytes of the largest table that is kept."""
+UNREADABLE = (OSError, ValueError, TypeError, NotImplementedError)
+"""What is raised where a table cannot be packed or unpacked, by Arrow too."""
+MOST_KEPT = 2
+"""Ways of reading one file of which the tables are kept; the newest stay."""
+
+
+def load_kept(path: Path, reading: Reading) -> Loaded:
+    """Load a table as :func:`holdfast.io.table.load_table` does; one that was loaded before, from what was kept."""
+    file = _kept_file(path, reading)
+    known = _recall(file)
+    if known is not None:
+        return known
+    loaded = load_table(path, reading)
+    if path.stat().st_size >= WORTHWHILE:
+        _keep(file, loaded)
+    return loaded
+
+
+def _kept_file(path: Path, reading: Reading) -> Path:
+    text = json.dumps([__version__, asdict(reading)], sort_keys=True)
+    return path.with_name(f".table-{hashlib.sha256(text.encode()).hexdigest()[:16]}.npz")
+
+
+def _recall(file: Path) -> Loaded | None:
+    """Return the table that a file keeps; None if it keeps none."""
+    try:
+        with file.open("rb") as content, np.load(content, allow_pickle=False) as stored:
+            return unpack_table(stored)
+    except (*UNREADABLE, KeyError, EOFError, BadZipFile):
+        return None
+
+
+def _keep(file: Path, loaded: Loaded) -> None:
+    """Keep a table if it can be read back as it is and there is room for it; older ones of the same upload go."""
+    size = int(loaded.frame.memory_usage(index=False).sum())
+    if size > LARGEST or size > shutil.disk_usage(file.parent).free - SPARE:
+        return
+    passing = file.with_name(f".passing-{secrets.token_hex(4)}.npz")
+    try:
+        with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            np.savez(out, allow_pickle=False, **pack_table(loaded))
+        kept = _recall(passing)
+        if kept is not None and are_same(kept, loaded):
+            passing.replace(file)
+    except UNREADABLE:  # such as lists in cells
+        return
+    finally:
+        passing.unlink(missing_ok=True)
+    for old in sorted(file.parent.glob(".table-*.npz"), key=lambda other: -other.stat().st_mtime)[MOST_KEPT:]:
+        old.unlink(missing_ok=True)

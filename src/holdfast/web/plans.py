@@ -1,0 +1,650 @@
+"""From a plan, as it is sent by the page, to a study that runs: its command, its cost, its start and its growth.
+
+What a plan names is looked up in the registries, and values are numbers, true, false, none or plain words: nothing that
+somebody sends can become the path of a class, an option, or part of another value. A store may come from anywhere, so
+what it names is written into a configuration file, from which ``holdfast study`` imports classes of holdfast and
+scikit-learn only; what the page adds is checked like a new plan.
+"""
+
+import json
+import math
+import os
+import re
+import shlex
+import shutil
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+
+from holdfast.datasets.real import available
+from holdfast.declared import did_you_mean
+from holdfast.resampling import PERTURBATIONS
+from holdfast.study.progress import format_duration
+from holdfast.study.store import StoreError, read_meta
+from holdfast.text import clean_text
+from holdfast.web.folder import SPARE, write_private
+from holdfast.web.forms import Offer, OfferedParameter, Offers, make_offers
+from holdfast.web.guard import MEGABYTE, RefusedError
+from holdfast.web.launcher import StudyState
+from holdfast.web.site import Site
+from holdfast.web.tables import (
+    AS_FOUND,
+    Facts,
+    TableQuery,
+    check_text,
+    file_options,
+    find_table,
+    inspect,
+    known_facts,
+    read_facts,
+)
+from holdfast.web.worker import TaskError
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+WORD = re.compile(r"[A-Za-z0-9_-]{1,60}", re.ASCII)
+MOST_SIZES, MOST_VALUES, MOST_SELECTORS = 50, 50, 100
+LONGEST_TIME = 30 * 86_400
+"""Seconds of the longest time limit of a fit."""
+MOST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A selector, perturbation or model of a plan.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the registry.
+    parameters : mapping from str to str
+        Values as they would be typed: a number, a word, ``true``, ``false`` or ``none``; several of a selector's are
+        separated by spaces and become candidates of their own. What is left out or empty has its default.
+    own_size : bool
+        For a selector: whether it decides itself how many features it selects, whatever the sizes of the plan are.
+    """
+
+    name: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    own_size: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a study is to do.
+
+    Attributes
+    ----------
+    selectors : tuple of Part
+        The selectors.
+    sizes : str
+        Numbers of features to select, such as ``5, 10, 20``; empty if each selector has its own.
+    perturbation : Part
+        How resamples are made.
+    model : Part or None
+        Model that is trained on the selected features and scored; None if nothing is to be predicted.
+    scores : tuple of str
+        Scores of its predictions; the usual one if there are none.
+    seed : int
+        Seed of all that is random.
+    cores : int
+        Number of processes.
+    time_limit : float or None
+        Seconds after which a fit is ended.
+    """
+
+    selectors: tuple[Part, ...]
+    perturbation: Part
+    sizes: str = ""
+    model: Part | None = None
+    scores: tuple[str, ...] = ()
+    seed: int = 0
+    cores: int = 1
+    time_limit: float | None = None
+
+
+def plan_arguments(plan: Plan, offers: Offers) -> list[str]:
+    """Return the options of ``holdfast study`` that a plan stands for; a wrong plan is a sentence."""
+    if not plan.selectors or len(plan.selectors) > MOST_SELECTORS:
+        raise ValueError("Expected at least one selector, got none; choose one." if not plan.selectors
+                         else f"Expected at most {MOST_SELECTORS} selectors, got {len(plan.selectors)}.")  # fmt: skip
+    sizes = read_sizes(plan.sizes)
+    selectors = [selector_text(part, offers, sizes) for part in plan.selectors]
+    if len(set(selectors)) < len(selectors):
+        raise ValueError("Expected every selector once, got one twice with the same values; leave one of them out.")
+    perturbation = find_offer(plan.perturbation.name, offers.perturbations, "way to make resamples")
+    return [
+        *(f"--select={text}" for text in selectors),
+        f"--perturb={part_text(plan.perturbation, perturbation)}",
+        *_model_arguments(plan, offers),
+        f"--seed={check_range('the seed', plan.seed, 0, MOST_SEED)}",
+        *([] if plan.time_limit is None else [f"--time-limit={_check_time(plan.time_limit)!r}"]),
+    ]
+
+
+def jobs_argument(cores: int) -> str:
+    """Return the option for a number of processes, at most as many as there are cores."""
+    return f"--jobs={check_range('the number of cores', cores, 1, os.cpu_count() or 1)}"
+
+
+def _model_arguments(plan: Plan, offers: Offers) -> list[str]:
+    if plan.model is None:
+        if plan.scores:
+            raise ValueError("A score needs a model: choose a model, or no score.")
+        return []
+    model = part_text(plan.model, find_offer(plan.model.name, offers.models, "model"))
+    names = [find_offer(name, offers.scores, "score").name for name in dict.fromkeys(plan.scores)]
+    return [f"--estimator={model}", *(f"--score={name}" for name in names)]
+
+
+# Parts
+
+
+def find_offer(name: str, offers: Iterable[Offer], what: str) -> Offer:
+    """Return what has a name among those that serve the data."""
+    known = {offer.name: offer for offer in offers}
+    if name not in known:
+        shown = clean_text(name)[:60]
+        raise ValueError(f"Expected a {what} for these data ({', '.join(known)}), got {shown!r}"
+                         f"{did_you_mean(shown, known)}")  # fmt: skip
+    return known[name]
+
+
+def selector_text(part: Part, offers: Offers, sizes: list[int]) -> str:
+    """Return a selector as ``--select`` takes it, cut to sizes."""
+    offer = find_offer(part.name, offers.selectors, "selector")
+    cut = bool(sizes) and not part.own_size
+    given = {name: text for name, text in part.parameters.items() if not (cut and _is_size(offer, name))}
+    text = part_text(Part(name=part.name, parameters=given), offer)
+    if not cut:
+        return text
+    return f"{text}{',' if ':' in text else ':'}sizes={'|'.join(map(str, sizes))}"
+
+
+def _is_size(offer: Offer, name: str) -> bool:
+    parameter = offer.parameter(name)
+    return parameter is not None and parameter.is_size
+
+
+def part_text(part: Part, offer: Offer) -> str:
+    """Return ``name:parameter=value,…`` for a part of a plan."""
+    if not WORD.fullmatch(offer.name):
+        raise ValueError(f"The name {clean_text(offer.name)[:60]!r} cannot be written on a command line.")
+    texts = {name: text.strip() for name, text in part.parameters.items() if text.strip()}
+    for name in texts:
+        if offer.parameter(name) is None:
+            known = [parameter.name for parameter in offer.parameters]
+            raise ValueError(f"Expected parameters of {offer.label} ({', '.join(known) or 'it has none'}), got "
+                             f"{clean_text(name)[:60]!r}.")  # fmt: skip
+    values = [
+        f"{parameter.name}={'|'.join(read_values(parameter, texts.get(parameter.name, ''), offer.label))}"
+        for parameter in offer.parameters
+        if _is_needed(parameter, texts)
+    ]
+    return f"{offer.name}:{','.join(values)}" if values else offer.name
+
+
+def _is_needed(parameter: OfferedParameter, texts: Mapping[str, str]) -> bool:
+    """Whether a parameter has to be named: it is given, and has another value than it has anyway."""
+    if parameter.name not in texts:
+        return not parameter.default or parameter.changed
+    return texts[parameter.name] != parameter.default or parameter.changed
+
+
+def read_values(parameter: OfferedParameter, text: str, owner: str) -> list[str]:
+    """Return the values of a parameter as they were typed, each a number or a plain word."""
+    where = f"{parameter.label} of {owner}"
+    values = re.split(r"\s*[;|]\s*|,\s+|\s+", text or parameter.default) if text or parameter.default else []
+    if not values or len(values) > (MOST_VALUES if parameter.several else 1):
+        got = f"{len(values)} values" if values else "nothing"
+        raise ValueError(f"Expected {'a value' if not values else 'one value'} for {where}, got {got}.")
+    for value in values:
+        _check_value(parameter, value, where)
+    return values
+
+
+def _check_value(parameter: OfferedParameter, value: str, where: str) -> None:
+    if parameter.choices:
+        right, expected = value in parameter.choices, f"one of {', '.join(parameter.choices)}"
+    elif value == "none":
+        return
+    elif parameter.kind == "whole number":
+        right, expected = WHOLE.fullmatch(value) is not None, "a whole number"
+    elif parameter.kind == "number":
+        right = value == "inf" or (NUMBER.fullmatch(value) is not None and math.isfinite(float(value)))
+        expected = "a number, such as 0.5"
+    else:
+        right, expected = _is_word(value), "a number or a word of letters, digits, - and _"
+    if not right:
+        hint = "; decimals are written with a point" if re.fullmatch(r"\d+,\d+", value) else ""
+        raise ValueError(f"Expected {expected} for {where}, got {clean_text(value)[:60]!r}{hint}.")
+
+
+def _is_word(value: str) -> bool:
+    number = NUMBER.fullmatch(value) is not None and math.isfinite(float(value))
+    return number or (WORD.fullmatch(value) is not None and value.lower() not in ("nan", "-nan"))
+
+
+def read_sizes(text: str) -> list[int]:
+    """Return numbers of features from a text such as ``5, 10, 20``, in order."""
+    parts = [part for part in re.split(r"[\s,;|]+", text.strip()) if part]
+    if len(parts) > MOST_SIZES:
+        raise ValueError(f"Expected at most {MOST_SIZES} numbers of features, got {len(parts)}.")
+    for part in parts:
+        if not (part.isascii() and part.isdecimal() and len(part) < 9 and int(part) >= 1):
+            raise ValueError(f"Expected whole numbers of features, such as 5, 10, 20, got {clean_text(part)[:60]!r}.")
+    return sorted({int(part) for part in parts})
+
+
+def check_range(what: str, value: int, low: int, high: int) -> int:
+    """Return a whole number that lies between two others."""
+    if not low <= value <= high:
+        raise ValueError(f"Expected {what} to be from {low:,} to {high:,}, got {value}.")
+    return value
+
+
+def _check_time(seconds: float) -> float:
+    if not 0 < seconds <= LONGEST_TIME:
+        raise ValueError(f"Expected a time limit above 0 and at most {LONGEST_TIME:,} seconds, got {seconds:g}.")
+    return seconds
+
+
+# Options
+
+
+def option_arguments(options: Mapping[str, Any]) -> list[str]:
+    """Return options as arguments: ``--target=VALUE`` for texts, one for each of several, ``--transpose`` for true."""
+    arguments = []
+    for key, value in options.items():
+        option = f"--{key.replace('_', '-')}"
+        if isinstance(value, bool):
+            arguments += [option] * value
+            continue
+        values = value if isinstance(value, (tuple, list)) else () if value in (None, "") else (value,)
+        arguments += [f"{option}={check_text(text, key)}" for text in values]
+    return arguments
+
+
+def show_command(arguments: Iterable[str]) -> str:
+    """Return a command as it would be typed into a shell."""
+    return shlex.join(["holdfast", *map(clean_text, arguments)])
+
+
+# From data and a plan to a command
+
+
+LONG, LARGE = 3600, 1000 * MEGABYTE
+"""Seconds and bytes from which a study is said to be long or large."""
+MOST_REMEMBERED = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataChoice:
+    """The data of a study: a table that was uploaded and how to read it, or a known data set.
+
+    Attributes
+    ----------
+    upload : str
+        Key of an upload; empty for a known data set.
+    known : str
+        Name of a known data set; empty for an upload.
+    reading : TableQuery
+        How the upload is to be read.
+    """
+
+    upload: str = ""
+    known: str = ""
+    reading: TableQuery = AS_FOUND
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyRequest:
+    """A study that is to be started.
+
+    Attributes
+    ----------
+    data : DataChoice
+        Its data.
+    plan : Plan
+        What it is to do.
+    name : str
+        What it is to be called; named after its data if empty.
+    """
+
+    data: DataChoice
+    plan: Plan
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a study will cost, estimated from two fits of each selector.
+
+    Attributes
+    ----------
+    known : bool
+        Whether it could be estimated in time.
+    candidates, splits, fits : int
+        Number of candidates, of resamples, and of fits.
+    seconds : float
+        Time on the cores that the plan asks for, about.
+    bytes : int
+        Disk space, about.
+    sentence : str
+        The same in words.
+    warnings : tuple of str
+        What cannot be fitted, takes long, is large, or leaves no room.
+    command : str
+        The same study on the command line.
+    """
+
+    known: bool
+    candidates: int = 0
+    splits: int = 0
+    fits: int = 0
+    seconds: float = 0.0
+    bytes: int = 0
+    sentence: str
+    warnings: tuple[str, ...] = ()
+    command: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A study as arguments of ``holdfast``.
+
+    Attributes
+    ----------
+    facts : Facts
+        What it is about.
+    options : tuple of str
+        Options that say how to read the data, and the plan.
+    data : str
+        The data: a path or a name.
+    shown : str
+        The command as its owner would type it, with the names of files as they were before they were uploaded.
+    """
+
+    facts: Facts
+    options: tuple[str, ...]
+    data: str
+    shown: str
+
+
+async def make_command(site: "Site", request: StudyRequest) -> Command:
+    """Return the command of a study; what is wrong with it is a sentence."""
+    choice = request.data
+    if bool(choice.upload) == bool(choice.known):
+        raise ValueError("Expected an upload or the name of a known data set, and not both; choose the data again.")
+    if choice.known:
+        facts, reading, named, data = known_facts(choice.known), {}, {}, choice.known
+    else:
+        upload = find_table(site, choice.upload)
+        facts = read_facts(await inspect(site, upload, choice.reading))
+        reading, data = file_options(site, choice.reading), str(site.uploads.path(upload))
+        second = choice.reading.target_file
+        named = {**reading, **({"target_file": find_table(site, second).name} if second else {})}
+    offers = make_offers(facts.task, facts.n_classes)
+    plan = [*plan_arguments(request.plan, offers), jobs_argument(request.plan.cores)]
+    shown = show_command(["study", *option_arguments(named), *plan, "--", facts.name])
+    return Command(facts=facts, options=(*option_arguments(reading), *plan), data=data, shown=shown)
+
+
+# Costs
+
+
+_costs: OrderedDict[tuple[tuple[str, ...], str], int] = OrderedDict()
+_lock = threading.Lock()
+
+
+async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
+    """Return what a study will cost, by a trial of the very command that would run it."""
+    command = await make_command(site, request)
+    arguments = ["study", "--dry-run", "--json", "--quiet", *command.options, "--", command.data]
+    ran = await site.run_task("run_command", {"arguments": arguments, "seconds": site.limits.seconds})
+    if ran.get("late"):
+        late = f"Two fits of each selector take longer than {format_duration(site.limits.seconds)}: this will be long."
+        return Cost(known=False, sentence=late, warnings=(late,), command=command.shown)
+    if ran["code"] != 0:
+        raise TaskError(_explain(site, ran["error"]))
+    found = json.loads(ran["printed"])
+    failures = _explain_failures(site, found)
+    again, size, cores = found["replicability"], int(found["bytes"]), request.plan.cores
+    seconds = (found["seconds"] + again["seconds"]) / cores
+    with _lock:
+        _costs[command.options, command.data] = size
+        while len(_costs) > MOST_REMEMBERED:
+            _costs.popitem(last=False)
+    halves = f", and {again['fits']:,} on halves of the rows" if again["fits"] else ""
+    sentence = (
+        f"{found['fits']:,} fits: {found['candidates']:,} candidates on {found['splits']:,} resamples{halves}. About "
+        f"{format_duration(max(seconds, 1))} on {cores} {'core' if cores == 1 else 'cores'}, and "
+        f"{max(size / MEGABYTE, 0.1):,.1f} MB on disk."
+    )
+    counts = {key: found[key] for key in ("candidates", "splits", "fits")}
+    return Cost(
+        known=True, **counts, seconds=seconds, bytes=size, sentence=sentence,
+        warnings=(*failures, *_warn(site, seconds, size)),
+        command=command.shown,
+    )  # fmt: skip
+
+
+def _explain(site: "Site", line: str) -> str:
+    """The last line of a command that failed, without the path of files."""
+    return site.folder.shown(line.removeprefix("holdfast: ")) or "The study could not be tried; change the plan."
+
+
+def _explain_failures(site: "Site", found: dict[str, Any]) -> list[str]:
+    """Say which candidates could not be fitted; refuse a study of which none could."""
+    failures: dict[str, str] = found["failures"]
+    first = next(iter(failures.values()), "")
+    if failures and len(failures) == found["candidates"]:
+        raise TaskError(f"No selector could be fitted, so that there is nothing to start: {_explain(site, first)}")
+    errors = {error: [name for name in failures if failures[name] == error] for error in failures.values()}
+    return [f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''} could not be fitted: {_explain(site, error)}"
+            for error, names in errors.items()]  # fmt: skip
+
+
+def _warn(site: "Site", seconds: float, size: int) -> tuple[str, ...]:
+    warnings = []
+    if seconds > LONG:
+        warnings.append(f"This will take about {format_duration(seconds)}. Fewer selectors or resamples take less; a "
+                        "study can be stopped and resumed at any time.")  # fmt: skip
+    free = shutil.disk_usage(site.folder.path).free - SPARE
+    if size > free:
+        warnings.append(f"There is not enough room on the disk: {max(free, 0) / MEGABYTE:,.0f} MB are free.")
+    elif size > LARGE:
+        warnings.append(f"This will take {size / MEGABYTE:,.0f} MB of the {free / MEGABYTE:,.0f} MB free on the disk.")
+    return tuple(warnings)
+
+
+# Starting
+
+
+async def start(site: "Site", request: StudyRequest) -> StudyState:
+    """Put a study into the queue, under a new name."""
+    if request.name.strip():
+        site.folder.check_new_name(request.name)
+    command = await make_command(site, request)
+    site.folder.check_room(_costs.get((command.options, command.data), 0))
+    return await anyio.to_thread.run_sync(_submit, site, command, request.name, limiter=site.threads)
+
+
+def _submit(site: "Site", command: Command, name: str) -> StudyState:
+    with _lock:
+        study = site.folder.check_new_name(name) if name.strip() else site.folder.new_name(command.facts.name)
+        store = f"--store={site.folder.store_of(study)}"
+        return site.launcher.submit(study, ["study", "--quiet", *command.options, store, "--", command.data])
+
+
+def usual_cores() -> int:
+    """How many cores to use if nothing is said: all but one."""
+    return max((os.cpu_count() or 1) - 1, 1)
+
+
+# Adding to a study
+
+
+MOST_ADDED = 100_000
+IN_PYTHON = (
+    "This study was begun in Python, where it can be continued too: run it there with more resamples or selectors."
+)
+NO_DATA = "The table of this study is no longer where it was, so nothing can be added to it; was the upload removed?"
+FIXED = "The resamples of this study are given, so that there are no more of them."
+TYPES = {"select": (list, dict), "perturb": (str,), "resamples": (int,), "data": (str,)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """What can be added to a study.
+
+    Attributes
+    ----------
+    command : mapping
+        The options that it was begun with.
+    offers : Offers
+        Everything that serves its data.
+    perturbation : str
+        Name of the way its resamples are made.
+    grows : str
+        Parameter of that, which is raised for more resamples; empty if there is none.
+    number : int
+        Its value now.
+    """
+
+    command: Mapping[str, Any]
+    offers: Offers
+    perturbation: str
+    grows: str
+    number: int
+
+    @property
+    def selectors(self) -> list[Offer]:
+        """Selectors that the study does not have yet."""
+        texts = self.command["select"]
+        present = {text.partition(":")[0].replace("-", "_") for text in _texts(texts)}
+        return [offer for offer in self.offers.selectors if offer.name.replace("-", "_") not in present]
+
+    @property
+    def sizes(self) -> str:
+        """Numbers of features that the selectors of the study are cut to, as they would be typed."""
+        found = [match[1] for text in _texts(self.command["select"]) if (match := re.search(r"\bsizes=([\d|]+)", text))]
+        return found[0].replace("|", ", ") if found else ""
+
+
+def read_growth(site: Site, study: str) -> Growth:
+    """Return what can be added to a study; else say why nothing can."""
+    site.launcher.state(study)
+    try:
+        meta = read_meta(site.folder.store_of(study))
+    except (StoreError, OSError) as error:
+        raise RefusedError(409, site.folder.shown(str(error))) from None
+    command = meta["command"]
+    if command is None:
+        raise RefusedError(409, IN_PYTHON)
+    if any(not isinstance(command[key], kinds) for key, kinds in TYPES.items() if command.get(key) is not None):
+        raise RefusedError(409, "The command of this study cannot be read; run holdfast study again.")
+    for key in ("data", "target_file"):
+        if command.get(key) and command[key] not in available() and not Path(command[key]).is_file():
+            raise RefusedError(409, NO_DATA)
+    record = meta["data_record"]
+    name, parameters = _read_named(command.get("perturb") or "bootstrap")
+    made = PERTURBATIONS.get(name)
+    grows = "" if made is None else made.grows or ""
+    offers = make_offers(record["task"], len(record["classes"]))
+    return Growth(
+        command={"select": [], **command}, offers=offers, perturbation=name, grows=grows,
+        number=_number(meta["n_splits"], command, parameters, grows, offers, name),
+    )  # fmt: skip
+
+
+def _number(n_splits: int, command: Mapping[str, Any], parameters: Mapping[str, str], grows: str, offers: Offers,
+            name: str) -> int:  # fmt: skip
+    """Number of resamples, pairs or repetitions that a study asks for now."""
+    if command.get("until") is not None and grows == "n_splits":
+        return n_splits
+    said = parameters.get(grows)
+    if said is not None and said.isdecimal():
+        return int(said)
+    if command.get("resamples") is not None:
+        return int(command["resamples"])
+    defaults = {parameter.name: parameter.default for offer in offers.perturbations if offer.name == name
+                for parameter in offer.parameters}  # fmt: skip
+    return int(defaults.get(grows, "0") or 0)
+
+
+def grow(site: Site, study: str, *, resamples: int, selectors: tuple[Part, ...], sizes: str, cores: int) -> StudyState:
+    """Put a study into the queue again, with more resamples or selectors; what it has stays."""
+    growth = read_growth(site, study)
+    if (state := site.launcher.state(study)).active:
+        raise RefusedError(409, f"The study {study} is {state.state} already; wait for it, or stop it first.")
+    check_range("the number of resamples to add", resamples, 0, MOST_ADDED)
+    if not resamples and not selectors:
+        raise ValueError("Expected a number of resamples to add, or selectors, got neither.")
+    cut = read_sizes(sizes)
+    texts = [selector_text(part, growth.offers, cut) for part in selectors]
+    command = dict(growth.command)
+    if resamples:
+        command |= _with_more(growth, resamples)
+    command["select"] = _with_selectors(command["select"], texts)
+    jobs = jobs_argument(cores)
+    file = site.folder.queue / f"{study}.toml"
+    write_private(file, to_toml({key: value for key, value in command.items() if key not in ("until", "cap")}))
+    store = f"--store={site.folder.store_of(study)}"
+    return site.launcher.submit(study, ["study", "--quiet", f"--config={file}", jobs, store])
+
+
+def _with_more(growth: Growth, resamples: int) -> dict[str, Any]:
+    """The options that ask for more resamples."""
+    if not growth.grows:
+        raise RefusedError(409, FIXED)
+    _, parameters = _read_named(growth.command.get("perturb") or "bootstrap")
+    raised = {**parameters, growth.grows: str(growth.number + resamples)}
+    values = ",".join(f"{key}={value}" for key, value in raised.items())
+    return {"perturb": f"{growth.perturbation}:{values}", "resamples": None}
+
+
+def _with_selectors(before: Any, texts: list[str]) -> Any:
+    """The selectors of a study with more of them; under their names if those of the study have names."""
+    if not isinstance(before, dict):
+        repeated = [text for text in texts if text in before]
+        if repeated:
+            raise ValueError(f"The study has {repeated[0].partition(':')[0]} with these values already.")
+        return [*before, *texts]
+    named = {text if text.partition(":")[0] in before else text.partition(":")[0]: text for text in texts}
+    return {**before, **named}
+
+
+def _texts(select: Any) -> list[str]:
+    return [text for text in (select.values() if isinstance(select, dict) else select) if isinstance(text, str)]
+
+
+def _read_named(text: str) -> tuple[str, dict[str, str]]:
+    """Read ``name:parameter=value,…`` without judging the values."""
+    name, _, rest = text.partition(":")
+    pairs = (part.partition("=") for part in rest.split(",") if part)
+    return name.strip(), {key.strip(): value.strip() for key, _, value in pairs}
+
+
+# Configuration files
+
+
+def to_toml(options: Mapping[str, Any]) -> str:
+    """Return options as TOML: texts, numbers, true or false, lists of texts and tables of texts."""
+    lines = [f"{_as_toml(key)} = {_as_toml(value)}" for key, value in options.items() if value is not None]
+    return "\n".join(lines) + "\n"
+
+
+def _as_toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_as_toml, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value)

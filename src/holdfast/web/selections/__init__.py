@@ -1,1 +1,0 @@
-"""Selections that were uploaded: how files are read, measured and compared, and what they leave open."""
