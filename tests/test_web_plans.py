@@ -1,4 +1,4 @@
-"""Plans of the page: everything registered can be taken, becomes arguments of holdfast study, and nothing else does."""
+"""Plans of the page: everything registered can be taken, becomes options of holdfast study, and nothing else does."""
 
 import json
 
@@ -14,7 +14,8 @@ from holdfast.resampling import PERTURBATIONS
 from holdfast.selectors import SELECTORS, NamedSelector
 from holdfast.web.forms import make_offers
 from holdfast.web.pages.new import usual_sizes
-from holdfast.web.plans import Part, Plan, option_arguments, plan_arguments, show_command, to_toml
+from holdfast.web.plans import Part, Plan, plan_options, show_command, to_toml
+from holdfast.web.tables import TableQuery
 
 TASKS = ("classification", "regression")
 BOOTSTRAP = Part(name="bootstrap", parameters={"n_splits": "3"})
@@ -36,10 +37,10 @@ def tables(tmp_path_factory):
 
 def estimate(tables, task, plan):
     """What a plan would cost, by the command that would run it."""
-    arguments = plan_arguments(plan, make_offers(task, 2 * (task == "classification")))
-    command = ["study", "--dry-run", "--json", "--quiet", "--target=y", *arguments, "--", str(tables / f"{task}.csv")]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, (arguments, done.output, done.exception)
+    options = plan_options(plan, make_offers(task, 2 * (task == "classification")))
+    (tables / "plan.toml").write_text(to_toml({"target": "y", "data": f"{task}.csv", **options}))
+    done = CliRunner().invoke(app, ["study", "--dry-run", "--json", "--quiet", f"--config={tables / 'plan.toml'}"])
+    assert done.exit_code == 0, (options, done.output, done.exception)
     return json.loads(done.stdout)
 
 
@@ -89,7 +90,7 @@ def test_values_that_were_changed_are_read_back_as_they_were_typed(task):
     for offer in make_offers(task, 2).selectors:
         numbers = {parameter.name: "7" for parameter in offer.parameters if "number" in parameter.kind}
         plan = Plan(selectors=(Part(name=offer.name, parameters=numbers, own_size=True),), perturbation=BOOTSTRAP)
-        (text,) = (option.removeprefix("--select=") for option in plan_arguments(plan, make_offers(task, 2))[:1])
+        (text,) = plan_options(plan, make_offers(task, 2))["select"]
         name, parameters = parse_named(text, "selector")
         assert name == offer.name
         assert {key: value for key, value in parameters.items() if key in numbers} == dict.fromkeys(numbers, 7)
@@ -108,7 +109,7 @@ def test_a_base_that_does_not_serve_the_task_is_replaced_by_one_that_does(tables
     assert base.default != SELECTORS["ensemble"].parameters["base"].default
     assert "mrmr" not in base.choices
     plan = Plan(selectors=(Part(name="ensemble"),), perturbation=BOOTSTRAP)
-    assert f"--select=ensemble:base={base.default}" in plan_arguments(plan, make_offers("regression", 0))
+    assert plan_options(plan, make_offers("regression", 0))["select"] == [f"ensemble:base={base.default}"]
 
 
 def test_a_selector_of_a_plug_in_is_offered_with_its_words_and_parameters():
@@ -132,7 +133,7 @@ def test_a_selector_of_a_plug_in_is_offered_with_its_words_and_parameters():
         assert (power.default, power.kind) == ("2.0", "number")
         assert power.meaning == "Exponent of everything; see AnovaF."
         plan = Plan(selectors=(Part(name="plugged", parameters={"power": "3"}),), perturbation=BOOTSTRAP, sizes="4")
-        assert plan_arguments(plan, make_offers("regression", 0))[0] == "--select=plugged:power=3,sizes=4"
+        assert plan_options(plan, make_offers("regression", 0))["select"] == ["plugged:power=3,sizes=4"]
     finally:
         SELECTORS.remove("plugged")
 
@@ -160,14 +161,14 @@ def test_a_selector_of_a_plug_in_is_offered_with_its_words_and_parameters():
 def test_a_hostile_value_of_a_parameter_is_one_sentence(parameters, sentence):
     plan = Plan(selectors=(Part(name="anova", parameters=parameters),), perturbation=BOOTSTRAP)
     with pytest.raises(ValueError, match=sentence):
-        plan_arguments(plan, make_offers("classification", 2))
+        plan_options(plan, make_offers("classification", 2))
 
 
 @pytest.mark.parametrize("value", ["os.system", "a:b", "a,b", "a=b", "/etc/passwd", "é", "nan", "x" * 100, "a\nb.c"])
 def test_a_word_holds_letters_digits_and_dashes_only(value):
     plan = Plan(selectors=(Part(name="hybrid_rfe", parameters={"criterion": value}),), perturbation=BOOTSTRAP)
     with pytest.raises(ValueError, match="Expected a number or a word"):
-        plan_arguments(plan, make_offers("classification", 2))
+        plan_options(plan, make_offers("classification", 2))
 
 
 @pytest.mark.parametrize(
@@ -195,19 +196,22 @@ def test_a_word_holds_letters_digits_and_dashes_only(value):
 def test_a_wrong_plan_is_one_sentence(change, sentence):
     plan = {"selectors": (Part(name="anova"),), "perturbation": BOOTSTRAP, **change}
     with pytest.raises(ValueError, match=sentence):
-        plan_arguments(Plan(**plan), make_offers("classification", 2))
+        plan_options(Plan(**plan), make_offers("classification", 2))
 
 
 def test_options_of_reading_cannot_become_others():
     options = {"target": "--store=/etc/passwd", "ignore": ("-x", "a,b"), "transpose": True, "groups": "", "sep": "|"}
-    arguments = option_arguments(options)
-    assert arguments == ["--target=--store=/etc/passwd", "--ignore=-x", "--ignore=a,b", "--transpose", "--sep=|"]
-    assert show_command(["study", *arguments[:1], "--", "my data.csv"]) == (
-        "holdfast study --target=--store=/etc/passwd -- 'my data.csv'"
+    assert show_command(options, "my data.csv") == (
+        "holdfast study --target=--store=/etc/passwd --ignore=-x --ignore=a,b --transpose '--sep=|' -- 'my data.csv'"
     )
     for text in ("a\0b", "\ud800", "x" * 3000):
         with pytest.raises(ValueError, match="usual characters"):
-            option_arguments({"target": text})
+            TableQuery(target=text).options()
+
+
+def test_forms_are_built_once_as_long_as_the_registries_stay_the_same():
+    assert make_offers("classification", 2) is make_offers("classification", 2)
+    assert make_offers("classification", 2) is not make_offers("classification", 3)
 
 
 @pytest.mark.parametrize(

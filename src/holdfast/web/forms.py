@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -227,8 +228,14 @@ class Offers:
 
 def make_offers(task: Task, n_classes: int) -> Offers:
     """Return what serves a task with so many classes, in the order of the registries."""
-    selectors = {name: SELECTORS[name] for name in serving(SELECTORS, task, n_classes)}
-    scores = list(serving(SCORES, task, n_classes))
+    return _make_offers(task, n_classes > 2, *map(tuple, (SELECTORS, PERTURBATIONS, MODELS, SCORES)))
+
+
+@lru_cache(maxsize=8)
+def _make_offers(task: Task, several: bool, *registered: tuple[str, ...]) -> Offers:
+    """Build the offers, once as long as the same names are registered."""
+    selectors = {name: SELECTORS[name] for name in serving(SELECTORS, task, several)}
+    scores = list(serving(SCORES, task, several))
     usual = [name for name in USUAL[task] if name in selectors] or list(selectors)[:1]
     bases = _order_bases(dict.fromkeys([*usual, *selectors]))
     usual_score = next((name for name in USUAL_SCORES if name in scores), scores[0] if scores else "")
@@ -245,18 +252,18 @@ def make_offers(task: Task, n_classes: int) -> Offers:
         models=tuple(
             _offer(MODELS[name].about, _parameters(MODELS[name]),
                    usual=name == "linear")
-            for name in serving(MODELS, task, n_classes)
+            for name in serving(MODELS, task, several)
         ),
         scores=tuple(_offer(SCORES[name].about, (), usual=name == usual_score) for name in scores),
     )  # fmt: skip
 
 
-def serving(registry: Registry[Any], task: Task, n_classes: int) -> list[str]:
-    """Return the names of what serves a task with so many classes."""
+def serving(registry: Registry[Any], task: Task, several: bool) -> list[str]:
+    """Return the names of what serves a task, with several classes or with two."""
     return [
         name
         for name, about in registry.abouts().items()
-        if about.task in (None, task) and not ("two classes" in about.needs and n_classes > 2)
+        if about.task in (None, task) and not ("two classes" in about.needs and several)
     ]
 
 

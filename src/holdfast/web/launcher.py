@@ -157,6 +157,16 @@ class Launcher:
             self.look()
             return self.state(study)
 
+    def submit_study(self, study: str, config: str) -> StudyState:
+        """Put ``holdfast study`` into the queue, with a configuration file."""
+        file = self._config(study)
+        write_private(file, config)
+        store = self.folder.store_of(study)
+        return self.submit(study, ["study", "--quiet", f"--config={file}", f"--store={store}"])
+
+    def _config(self, study: str) -> Path:
+        return self.folder.queue / f"{study}.toml"
+
     def _record(self, study: str) -> Path:
         return self.folder.queue / f"{study}.json"
 
@@ -271,7 +281,7 @@ class Launcher:
             if state.active:
                 raise RefusedError(409, f"The study {study} is {state.state}; stop it before it is removed.")
             place = self.folder.put_away(study)
-            for file in (self._record(study), self._log(study)):
+            for file in (self._record(study), self._config(study), self._log(study)):
                 file.unlink(missing_ok=True)
             self.changes += 1
             return place

@@ -1,15 +1,16 @@
 """From a plan, as it is sent by the page, to a study that runs: its command, its cost, its start and its growth.
 
 What a plan names is looked up in the registries, and values are numbers, true, false, none or plain words: nothing that
-somebody sends can become the path of a class, an option, or part of another value. A store may come from anywhere, so
-what it names is written into a configuration file, from which ``holdfast study`` imports classes of holdfast and
-scikit-learn only; what the page adds is checked like a new plan.
+somebody sends can become the path of a class, an option, or part of another value. It travels as the configuration file
+that ``holdfast study`` reads, which imports classes of holdfast and scikit-learn only; so does a study that grows, as a
+store may come from anywhere.
 """
 
 import json
 import math
 import os
 import re
+import secrets
 import shlex
 import shutil
 import threading
@@ -36,7 +37,6 @@ from holdfast.web.tables import (
     AS_FOUND,
     Facts,
     TableQuery,
-    check_text,
     file_options,
     find_table,
     inspect,
@@ -108,8 +108,8 @@ class Plan:
     time_limit: float | None = None
 
 
-def plan_arguments(plan: Plan, offers: Offers) -> list[str]:
-    """Return the options of ``holdfast study`` that a plan stands for; a wrong plan is a sentence."""
+def plan_options(plan: Plan, offers: Offers) -> dict[str, Any]:
+    """Return a plan as options of ``holdfast study``, as its configuration file holds them; raise if it is wrong."""
     if not plan.selectors or len(plan.selectors) > MOST_SELECTORS:
         raise ValueError("Expected at least one selector, got none; choose one." if not plan.selectors
                          else f"Expected at most {MOST_SELECTORS} selectors, got {len(plan.selectors)}.")  # fmt: skip
@@ -118,28 +118,22 @@ def plan_arguments(plan: Plan, offers: Offers) -> list[str]:
     if len(set(selectors)) < len(selectors):
         raise ValueError("Expected every selector once, got one twice with the same values; leave one of them out.")
     perturbation = find_offer(plan.perturbation.name, offers.perturbations, "way to make resamples")
-    return [
-        *(f"--select={text}" for text in selectors),
-        f"--perturb={part_text(plan.perturbation, perturbation)}",
-        *_model_arguments(plan, offers),
-        f"--seed={check_range('the seed', plan.seed, 0, MOST_SEED)}",
-        *([] if plan.time_limit is None else [f"--time-limit={_check_time(plan.time_limit)!r}"]),
-    ]
+    options: dict[str, Any] = {"select": selectors, "perturb": part_text(plan.perturbation, perturbation)}
+    if plan.model is not None:
+        options["estimator"] = part_text(plan.model, find_offer(plan.model.name, offers.models, "model"))
+        options["score"] = [find_offer(name, offers.scores, "score").name for name in dict.fromkeys(plan.scores)]
+    elif plan.scores:
+        raise ValueError("A score needs a model: choose a model, or no score.")
+    limit = plan.time_limit
+    if limit is not None and not 0 < limit <= LONGEST_TIME:
+        raise ValueError(f"Expected a time limit above 0 and at most {LONGEST_TIME:,} seconds, got {limit:g}.")
+    seed = check_range("the seed", plan.seed, 0, MOST_SEED)
+    return {**options, "seed": seed, "time_limit": limit, "jobs": check_cores(plan.cores)}
 
 
-def jobs_argument(cores: int) -> str:
-    """Return the option for a number of processes, at most as many as there are cores."""
-    return f"--jobs={check_range('the number of cores', cores, 1, os.cpu_count() or 1)}"
-
-
-def _model_arguments(plan: Plan, offers: Offers) -> list[str]:
-    if plan.model is None:
-        if plan.scores:
-            raise ValueError("A score needs a model: choose a model, or no score.")
-        return []
-    model = part_text(plan.model, find_offer(plan.model.name, offers.models, "model"))
-    names = [find_offer(name, offers.scores, "score").name for name in dict.fromkeys(plan.scores)]
-    return [f"--estimator={model}", *(f"--score={name}" for name in names)]
+def check_cores(cores: int) -> int:
+    """Return a number of processes, at most as many as there are cores."""
+    return check_range("the number of cores", cores, 1, os.cpu_count() or 1)
 
 
 # Parts
@@ -248,17 +242,27 @@ def check_range(what: str, value: int, low: int, high: int) -> int:
     return value
 
 
-def _check_time(seconds: float) -> float:
-    if not 0 < seconds <= LONGEST_TIME:
-        raise ValueError(f"Expected a time limit above 0 and at most {LONGEST_TIME:,} seconds, got {seconds:g}.")
-    return seconds
+# The same as a configuration file, and as a person would type it
 
 
-# Options
+def to_toml(options: Mapping[str, Any]) -> str:
+    """Return options as TOML: texts, numbers, true or false, lists of texts and tables of texts."""
+    lines = [f"{_as_toml(key)} = {_as_toml(value)}" for key, value in options.items() if value is not None]
+    return "\n".join(lines) + "\n"
 
 
-def option_arguments(options: Mapping[str, Any]) -> list[str]:
-    """Return options as arguments: ``--target=VALUE`` for texts, one for each of several, ``--transpose`` for true."""
+def _as_toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_as_toml, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value)
+
+
+def show_command(options: Mapping[str, Any], data: str) -> str:
+    """Return the command of a study as it would be typed: ``--target=VALUE``, one for each of several values."""
     arguments = []
     for key, value in options.items():
         option = f"--{key.replace('_', '-')}"
@@ -266,13 +270,8 @@ def option_arguments(options: Mapping[str, Any]) -> list[str]:
             arguments += [option] * value
             continue
         values = value if isinstance(value, (tuple, list)) else () if value in (None, "") else (value,)
-        arguments += [f"{option}={check_text(text, key)}" for text in values]
-    return arguments
-
-
-def show_command(arguments: Iterable[str]) -> str:
-    """Return a command as it would be typed into a shell."""
-    return shlex.join(["holdfast", *map(clean_text, arguments)])
+        arguments += [f"{option}={text}" for text in values]
+    return shlex.join(["holdfast", "study", *map(clean_text, arguments), "--", clean_text(data)])
 
 
 # From data and a plan to a command
@@ -356,23 +355,20 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A study as arguments of ``holdfast``.
+    """A study as ``holdfast study`` takes it.
 
     Attributes
     ----------
     facts : Facts
         What it is about.
-    options : tuple of str
-        Options that say how to read the data, and the plan.
-    data : str
-        The data: a path or a name.
+    config : str
+        Its configuration file: the data, how to read them, and the plan.
     shown : str
         The command as its owner would type it, with the names of files as they were before they were uploaded.
     """
 
     facts: Facts
-    options: tuple[str, ...]
-    data: str
+    config: str
     shown: str
 
 
@@ -389,24 +385,31 @@ async def make_command(site: "Site", request: StudyRequest) -> Command:
         reading, data = file_options(site, choice.reading), str(site.uploads.path(upload))
         second = choice.reading.target_file
         named = {**reading, **({"target_file": find_table(site, second).name} if second else {})}
-    offers = make_offers(facts.task, facts.n_classes)
-    plan = [*plan_arguments(request.plan, offers), jobs_argument(request.plan.cores)]
-    shown = show_command(["study", *option_arguments(named), *plan, "--", facts.name])
-    return Command(facts=facts, options=(*option_arguments(reading), *plan), data=data, shown=shown)
+    plan = plan_options(request.plan, make_offers(facts.task, facts.n_classes))
+    return Command(
+        facts=facts,
+        config=to_toml({**reading, **plan, "data": data}),
+        shown=show_command({**named, **plan}, facts.name),
+    )
 
 
 # Costs
 
 
-_costs: OrderedDict[tuple[tuple[str, ...], str], int] = OrderedDict()
+_costs: OrderedDict[str, int] = OrderedDict()
 _lock = threading.Lock()
 
 
 async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
     """Return what a study will cost, by a trial of the very command that would run it."""
     command = await make_command(site, request)
-    arguments = ["study", "--dry-run", "--json", "--quiet", *command.options, "--", command.data]
-    ran = await site.run_task("run_command", {"arguments": arguments, "seconds": site.limits.seconds})
+    file = site.folder.private / f"cost-{secrets.token_hex(8)}.toml"
+    try:
+        write_private(file, command.config)
+        arguments = ["study", "--dry-run", "--json", "--quiet", f"--config={file}"]
+        ran = await site.run_task("run_command", {"arguments": arguments, "seconds": site.limits.seconds})
+    finally:
+        file.unlink(missing_ok=True)
     if ran.get("late"):
         late = f"Two fits of each selector take longer than {format_duration(site.limits.seconds)}: this will be long."
         return Cost(known=False, sentence=late, warnings=(late,), command=command.shown)
@@ -417,7 +420,7 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
     again, size, cores = found["replicability"], int(found["bytes"]), request.plan.cores
     seconds = (found["seconds"] + again["seconds"]) / cores
     with _lock:
-        _costs[command.options, command.data] = size
+        _costs[command.config] = size
         while len(_costs) > MOST_REMEMBERED:
             _costs.popitem(last=False)
     halves = f", and {again['fits']:,} on halves of the rows" if again["fits"] else ""
@@ -471,15 +474,14 @@ async def start(site: "Site", request: StudyRequest) -> StudyState:
     if request.name.strip():
         site.folder.check_new_name(request.name)
     command = await make_command(site, request)
-    site.folder.check_room(_costs.get((command.options, command.data), 0))
+    site.folder.check_room(_costs.get(command.config, 0))
     return await anyio.to_thread.run_sync(_submit, site, command, request.name, limiter=site.threads)
 
 
 def _submit(site: "Site", command: Command, name: str) -> StudyState:
     with _lock:
         study = site.folder.check_new_name(name) if name.strip() else site.folder.new_name(command.facts.name)
-        store = f"--store={site.folder.store_of(study)}"
-        return site.launcher.submit(study, ["study", "--quiet", *command.options, store, "--", command.data])
+        return site.launcher.submit_study(study, command.config)
 
 
 def usual_cores() -> int:
@@ -592,11 +594,8 @@ def grow(site: Site, study: str, *, resamples: int, selectors: tuple[Part, ...],
     if resamples:
         command |= _with_more(growth, resamples)
     command["select"] = _with_selectors(command["select"], texts)
-    jobs = jobs_argument(cores)
-    file = site.folder.queue / f"{study}.toml"
-    write_private(file, to_toml({key: value for key, value in command.items() if key not in ("until", "cap")}))
-    store = f"--store={site.folder.store_of(study)}"
-    return site.launcher.submit(study, ["study", "--quiet", f"--config={file}", jobs, store])
+    command |= {"until": None, "cap": None, "jobs": check_cores(cores)}
+    return site.launcher.submit_study(study, to_toml(command))
 
 
 def _with_more(growth: Growth, resamples: int) -> dict[str, Any]:
@@ -629,22 +628,3 @@ def _read_named(text: str) -> tuple[str, dict[str, str]]:
     name, _, rest = text.partition(":")
     pairs = (part.partition("=") for part in rest.split(",") if part)
     return name.strip(), {key.strip(): value.strip() for key, _, value in pairs}
-
-
-# Configuration files
-
-
-def to_toml(options: Mapping[str, Any]) -> str:
-    """Return options as TOML: texts, numbers, true or false, lists of texts and tables of texts."""
-    lines = [f"{_as_toml(key)} = {_as_toml(value)}" for key, value in options.items() if value is not None]
-    return "\n".join(lines) + "\n"
-
-
-def _as_toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_as_toml, value)) + "]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return json.dumps(value)
