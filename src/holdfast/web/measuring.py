@@ -19,7 +19,6 @@ from holdfast.io.selections import is_exported
 from holdfast.measures import UndefinedStabilityWarning
 from holdfast.plots.comparisons import comparison_data, say_who_differs, sort_by_stability
 from holdfast.plots.swaps import swap_data
-from holdfast.plots.text import format_count, format_number, join_names
 from holdfast.preferences import Kind, Preferences
 from holdfast.report.causes import ENOUGH, count_needed
 from holdfast.report.features import show_name
@@ -35,6 +34,7 @@ from holdfast.report.measured import (
 from holdfast.report.records import Cause, Features, Stability, Verdict
 from holdfast.study.exports import read_designed
 from holdfast.study.stabilities import choose_common_measure
+from holdfast.text import format_count, format_number, join_names
 from holdfast.web.selections import (
     AskedLayout,
     Layout,

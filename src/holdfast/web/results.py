@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from holdfast.declared import did_you_mean
 from holdfast.inference.intervals import check_level
 from holdfast.measures import MEASURES, Measure, find_measure
-from holdfast.plots.text import format_number, format_percent, shorten
 from holdfast.report import Summary, summarize
 from holdfast.report.labels import label_family, make_labels
 from holdfast.report.pictures import draw_figures
@@ -24,6 +23,7 @@ from holdfast.report.render import page_parts
 from holdfast.study import StudyResult, load_study
 from holdfast.study.memory import FEW_BYTES, Memory
 from holdfast.study.store import Overview, Progress, StoreError, find_writer, read_overview, read_progress
+from holdfast.text import format_number, format_percent, shorten
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.rules import Rule
 from holdfast.web.folder import Folder, Stamp, stamp_file

@@ -15,7 +15,6 @@ from holdfast.inference.features import Standing, compare_standings, frequency_i
 from holdfast.plots.embed import figure
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.sources import BLOCKS
-from holdfast.plots.text import display_names, format_count, format_percent
 from holdfast.plots.theme import unchecked
 from holdfast.preferences import Preferences
 from holdfast.report.building import describe_stability, estimate_stability
@@ -24,6 +23,7 @@ from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.records import Labels, Score, SelectionMap, Stability
 from holdfast.study import StudyResult
 from holdfast.study.stabilities import CommonMeasure, common_size, corrected_error, mean_score_interval, score_range
+from holdfast.text import display_names, format_count, format_percent
 from holdfast.tradeoff.changes import compare_scores
 from holdfast.tradeoff.points import differ, make_points, usual_test
 from holdfast.tradeoff.rules import RULES

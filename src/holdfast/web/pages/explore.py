@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from holdfast.datasets import make_selections, population_stability
 from holdfast.inference.estimate import StabilityEstimate, stability
-from holdfast.plots.text import format_count, format_number, format_percent
 from holdfast.preferences import Preferences
 from holdfast.similarity import GivenSimilarity
+from holdfast.text import format_count, format_number, format_percent
 from holdfast.web.routing import Routes, list_changes, make_address
 from holdfast.web.site import Site
 

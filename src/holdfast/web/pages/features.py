@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from holdfast.inference.features import frequency_interval, selected_instead
 from holdfast.plots.embed import figure
 from holdfast.plots.lines import line_with_band
-from holdfast.plots.text import format_count, format_percent
 from holdfast.plots.theme import alt, finish_chart, inline_data, unchecked
 from holdfast.preferences import Preferences
 from holdfast.report.building import describe_stability, estimate_stability
@@ -22,6 +21,7 @@ from holdfast.report.records import Feature, Features, FeatureTable, ReportOptio
 from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
 from holdfast.study.stabilities import take_best
+from holdfast.text import format_count, format_percent
 from holdfast.tradeoff import SelectedFeatures, check_features
 from holdfast.tradeoff.selected import (
     AT_MOST_TWICE,

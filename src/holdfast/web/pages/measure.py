@@ -16,12 +16,12 @@ from holdfast.measures import find_measure
 from holdfast.plots.embed import figure
 from holdfast.plots.forest import COLUMNS, draw_forest
 from holdfast.plots.selection_map import draw_selection_map
-from holdfast.plots.text import display_names
 from holdfast.plots.theme import unchecked
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.records import Features, FeatureTable
 from holdfast.report.render import pack_table
 from holdfast.serialization import from_plain
+from holdfast.text import display_names
 from holdfast.web.folder import Upload
 from holdfast.web.forms import NamedOption, list_levels
 from holdfast.web.guard import RefusedError

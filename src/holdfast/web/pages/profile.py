@@ -10,13 +10,13 @@ import pandas as pd
 from holdfast.inference.features import feature_table
 from holdfast.plots.embed import figure
 from holdfast.plots.lines import draw_profile, profile_data
-from holdfast.plots.text import format_count, format_number
 from holdfast.plots.theme import unchecked
 from holdfast.report.features import show_name
 from holdfast.report.labels import make_labels
 from holdfast.report.records import Labels
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
+from holdfast.text import format_count, format_number
 from holdfast.tradeoff.profiles import SizeProfile, cut_to_sizes, find_sizes, gives_orders
 from holdfast.web.launcher import StudyState
 from holdfast.web.results import (

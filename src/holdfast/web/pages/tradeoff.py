@@ -9,7 +9,6 @@ import pandas as pd
 
 from holdfast.plots.embed import figure
 from holdfast.plots.pareto import draw_pareto, pareto_data
-from holdfast.plots.text import format_count
 from holdfast.plots.theme import unchecked
 from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.labels import make_labels
@@ -18,6 +17,7 @@ from holdfast.report.records import Labels
 from holdfast.report.summary import describe_guessing
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
+from holdfast.text import format_count
 from holdfast.tradeoff.choice import Choice, describe_certainty
 from holdfast.tradeoff.rules import RULES, Rule
 from holdfast.tradeoff.selected import Information, compare_with_guessing, why_no_scores
