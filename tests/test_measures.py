@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import holdfast as hf
 import oracles
 from holdfast.datasets import make_selections
-from holdfast.measures import forms
+from holdfast.measures import catalog, forms
 from holdfast.measures.formulas import random_canberra
 from holdfast.measures.redundancy import Neighbors
 from holdfast.references import REFERENCES
@@ -326,3 +326,9 @@ def test_counting_shared_features_at_once_changes_nothing(n_runs, monkeypatch):
     monkeypatch.setattr(forms, "DENSE_CELLS", 0)
     np.testing.assert_array_equal(forms.overlap_matrix(runs), at_once)
     np.testing.assert_array_equal(np.diag(at_once), runs.sizes)
+
+
+def test_every_form_has_facts_and_parameters_are_of_known_measures():
+    built_in = [name for name in hf.MEASURES if name in catalog.FORMS]
+    assert built_in == list(catalog.FORMS)
+    assert catalog.PARAMETERS.keys() <= catalog.FORMS.keys()

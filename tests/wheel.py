@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-IN_PACKAGE = {".py", ".pyi", ".typed", ".j2", ".css", ".js", ".csv"}
+IN_PACKAGE = {".py", ".pyi", ".typed", ".j2", ".css", ".js", ".csv", ".toml", ".bib"}
 IN_SOURCE = {
     "src", "tests", "benchmarks", "docs", "Makefile", "pyproject.toml", "constraints.txt", "constraints-lowest.txt",
     "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "PKG-INFO", ".gitignore",
