@@ -119,6 +119,8 @@ def _spread_finding(dots: pd.DataFrame) -> str:
     return f"On average over {count}: {', '.join(parts)}"
 
 
+# Quantiles beside the normal distribution
+
 Reference: TypeAlias = Literal["standard", "fitted"]
 SIDE = 320
 MOST_POINTS = 300

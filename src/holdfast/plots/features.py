@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 WIDTH = 420
 
 
+def _check_most(most: int) -> None:
+    if most < 1:
+        raise ValueError(f"Expected most to be a number of features to show, got {most}.")
+
+
+# Selection frequencies
+
+
 def frequency_data(
     source: Source, candidate: str | None = None, *, level: float = 0.95, most: int = 30
 ) -> pd.DataFrame:
@@ -60,8 +68,7 @@ def frequency_data(
     10  worst_concavity      9       0.45  0.23  0.68
     11  perimeter_error      2       0.10  0.00  0.32
     """
-    if most < 1:
-        raise ValueError(f"Expected most to be a number of features to show, got {most}.")
+    _check_most(most)
     table = feature_table(designed_subsets(source, candidate).runs, level=level)
     return table.drop(columns="variance_share").head(most)
 
@@ -164,7 +171,7 @@ def _left_out(n_drawn: int, counts: NDArray[np.int64]) -> str:
     return f"{len(counts) - used:,} features were never selected" if used < len(counts) else ""
 
 
-WIDTH = 420
+# Effects
 
 
 def effect_data(features: Any, *, most: int = 30) -> pd.DataFrame:
@@ -201,8 +208,7 @@ def effect_data(features: Any, *, most: int = 30) -> pd.DataFrame:
     >>> hf.plots.effect_data(result.features())["feature"].tolist()
     ['petal length (cm)', 'petal width (cm)']
     """
-    if most < 1:
-        raise ValueError(f"Expected most to be a number of features to show, got {most}.")
+    _check_most(most)
     columns = ["feature", "frequency", "direction", "effect", "effect_low", "effect_high", "splits"]
     return features.frame[features.frame["effect"].notna()][columns].head(most).reset_index(drop=True)
 
@@ -255,6 +261,8 @@ def plot_effects(features: Any, *, most: int = 30) -> "alt.LayerChart":
     notes = f"lines: {level} intervals that allow for the choice among all features; dashed: no effect"
     return finish_chart(chart, finding, [notes], width=WIDTH + 120)
 
+
+# Relevant features
 
 PANEL_WIDTH, PANEL_HEIGHT = 460, 130
 MOST_RECOVERED = 2000
@@ -410,7 +418,8 @@ def _recovery_finding(data: pd.DataFrame) -> str:
     return f"Mean selection frequency of the {counts[OTHER]:,} features that are not relevant: {', '.join(parts)}"
 
 
-WIDTH = 420
+# In a new study
+
 NEW_STUDY, HALVES = "a new study selects it (probability)", "halves of these data selected it (share)"
 
 
@@ -448,8 +457,7 @@ def replicability_data(found: "Replicability", *, most: int = 30) -> pd.DataFram
     0       worst perimeter          1.0        1.0
     1  worst concave points          1.0        1.0
     """
-    if most < 1:
-        raise ValueError(f"Expected most to be a number of features to show, got {most}.")
+    _check_most(most)
     return found.frame[["feature", "probability", "frequency"]].head(most)
 
 

@@ -80,6 +80,9 @@ def line_with_band(
     ]
 
 
+# Profiles by size
+
+
 def profile_data(profile: Any) -> pd.DataFrame:
     """Return a stability profile, sorted by selector and size.
 
@@ -246,6 +249,8 @@ def _profile_note(data: pd.DataFrame, level: float) -> str:
     notes += ["dashed: random selection"] if data["baseline"].notna().any() else []
     return "; ".join(notes)
 
+
+# Effect of a setting
 
 MOST_CHARACTERS = 50
 STABILITY, SIZE = "stability", "number selected"
@@ -508,6 +513,8 @@ def _setting_note(data: pd.DataFrame, level: float) -> str:
     return f"bands: {share} intervals{size}"
 
 
+# Convergence
+
 MOST_POINTS = 40
 
 
@@ -682,6 +689,8 @@ def _convergence_notes(data: pd.DataFrame, level: float) -> list[str]:
     gaps = [f"gaps: {data['reason'][undefined].iloc[0]}"] if undefined.any() else []
     return [f"{band}dashed: the value after all resamples", *gaps]
 
+
+# Terms of mRMR
 
 TERMS = {"relevance": "V", "redundancy": "W", "difference": "V − W", "quotient": "V / W"}
 PANELS = {"V and W": ("V", "W"), "V − W": ("V − W",), "V / W": ("V / W",)}

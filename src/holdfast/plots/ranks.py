@@ -276,6 +276,8 @@ def _difference_notes(data: CriticalDifference) -> list[str]:
     return [f"{over}; {bars} ({test.methods}, {format_percent(1 - data.level)}){cd}", test.caution]
 
 
+# Trade-off over data sets
+
 TRADEOFF_WIDTH, TRADEOFF_HEIGHT = 380, 340
 TRADEOFF_COLUMNS = ["candidate", "score_rank", "stability_rank", "on_front", "chosen", "datasets", "best"]
 

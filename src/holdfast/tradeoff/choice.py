@@ -3,6 +3,7 @@
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -62,15 +63,11 @@ def choose_in_redraws(
     redraws = redraw(points, usual if n_draws is None else n_draws)
     if rule.many is not None:
         return redraws, rule.many(redraws, **parameters)
-    return redraws, np.array([_choose_once(redraws, draw, rule, parameters) for draw in range(len(redraws))])
-
-
-def _choose_once(redraws: Redraws, draw: int, rule: Rule, parameters: Mapping[str, Any]) -> int:
-    points = redraws.points_of(draw)
-    try:
-        return points.names.index(rule(points, **parameters).candidate)
-    except ValueError:  # no candidate of this draw is as the rule asks for
-        return -1
+    places = np.full(len(redraws), -1)
+    for draw in range(len(redraws)):
+        with suppress(ValueError):  # no candidate of this draw is as the rule asks for
+            places[draw] = points.names.index(rule(redraws.points_of(draw), **parameters).candidate)
+    return redraws, places
 
 
 def tabulate_choices(points: Points, chosen: str, places: NDArray[np.int64]) -> pd.DataFrame:
@@ -134,15 +131,15 @@ def describe_alternatives(table: pd.DataFrame, most: int = 3) -> str:
     listed = table[table["alternative"].astype(bool)]
     total = listed.groupby("family", sort=False)["probability"].sum().sort_values(ascending=False, kind="stable")
     groups = {str(family): [str(name) for name in listed.index[listed["family"] == family]] for family in total.index}
-    names = [name_settings(family, members) for family, members in groups.items()]
+    names = [
+        members[0] if len(members) == 1 else f"one of {len(members)} settings of {family}"
+        for family, members in groups.items()
+    ]
     if len(names) > most:
         names = [*names[: most - 1], f"one of {len(names) - most + 1} other selectors"]
     return join_words(names, ", or " if any(" of " in name for name in names) else " or ")
 
 
-def name_settings(family: str, members: Sequence[str]) -> str:
-    """Name one candidate, or count the settings of a family."""
-    return members[0] if len(members) == 1 else f"one of {len(members)} settings of {family}"
 
 
 def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
@@ -176,6 +173,7 @@ def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
 
 
 OWN = ("self", "result")
+"""Parameters of a method that are no options."""
 SAME = "the same resamples that it was chosen on, which makes its score look better than it is"
 NO_CHOICE = "There is only one candidate, {}, so there was no choice to make."
 HELD_OUT = "the rows held out from each resample"
@@ -414,7 +412,9 @@ def check_rule(rule: str, parameters: Mapping[str, Any], method: Callable[..., A
     method : callable
         Who was called with them: its own options are named too, one of which may have been misspelled.
     """
-    of_rule, of_method = RULES.find(rule).parameters, _options(method)
+    options = inspect.signature(method).parameters.values()
+    of_method = [option.name for option in options if option.kind is not option.VAR_KEYWORD and option.name not in OWN]
+    of_rule = RULES.find(rule).parameters
     for name in parameters:
         if name not in of_rule:
             raise ValueError(
@@ -424,17 +424,14 @@ def check_rule(rule: str, parameters: Mapping[str, Any], method: Callable[..., A
     RULES[rule].check(parameters)
 
 
-def _options(method: Callable[..., Any]) -> list[str]:
-    """The options of a method: its parameters, but for the result itself and those that are handed on."""
-    parameters = inspect.signature(method).parameters
-    return [name for name, option in parameters.items() if option.kind is not option.VAR_KEYWORD and name not in OWN]
-
-
 def _make_choice(points: Points, rule: str, decision: Decision) -> Choice:
     frame = points.frame
     row: Any = frame.loc[decision.candidate]
     others = frame.index[frame.index != decision.candidate]
-    why_not = [decision.why_not.get(name) or _say_what_is_missing(frame.loc[name].to_dict()) for name in others]
+    why_not = []
+    for name, score, reason in frame.loc[others, ["score", "reason"]].itertuples():
+        missing = f"it has no {'score' if math.isnan(score) else 'stability'}" + (f": {reason}" if reason else "")
+        why_not.append(decision.why_not.get(name) or missing)
     single = len(frame) == 1
     return Choice(
         candidate=decision.candidate, rule=rule, metric=points.metric,
@@ -445,11 +442,6 @@ def _make_choice(points: Points, rule: str, decision: Decision) -> Choice:
         stability=float(row["stability"]), stability_interval=Interval(float(row["low"]), float(row["high"])),
         beaten=frame.loc[others, ["score", "stability"]].assign(why_not=why_not), facts=decision.facts,
     )  # fmt: skip
-
-
-def _say_what_is_missing(row: dict[str, Any]) -> str:
-    what = "score" if math.isnan(row["score"]) else "stability"
-    return f"it has no {what}" + (f": {row['reason']}" if row["reason"] else "")
 
 
 def list_probabilities(
@@ -515,7 +507,8 @@ def list_probabilities(
     {'petal length (cm)': 1.0, 'petal width (cm)': 1.0}
     """
     if candidate is not None:
-        points = _points_of(result, candidate, level)
+        result.family(candidate)  # or a sentence that lists the candidates
+        points = Points(result=result, metric="", measure=MEASURES["nogueira"], level=level, points=[])  # for its units
         times = draw_half(points, MANY_DRAWS if n_draws is None else n_draws)
         chosen = {candidate: np.arange(len(times))}
     else:
@@ -530,12 +523,6 @@ def list_probabilities(
         total += _times_on_list(points, name, times[draws], threshold, level)
     listed = pd.Series(total / len(times), index=list(result.feature_names))
     return listed[listed > 0].sort_values(ascending=False, kind="stable")
-
-
-def _points_of(result: StudyTables, candidate: str, level: float) -> Points:
-    """The units of a study, whether it has scores or not."""
-    result.family(candidate)  # or a sentence that lists the candidates
-    return Points(result=result, metric="", measure=MEASURES["nogueira"], level=level, points=[])
 
 
 def _times_on_list(points: Points, candidate: str, times: Floats, threshold: float, level: float) -> Floats:

@@ -461,8 +461,12 @@ class Recovery(DrawnResult):
 
     @property
     def _verdict(self) -> str:
-        consensus = f"the consensus at {self.threshold:g} has {_tell(self.consensus)}"
-        return consensus if self.final is None else f"{consensus}; a fit to {self.selected_on} has {_tell(self.final)}"
+        lists = {f"the consensus at {self.threshold:g}": self.consensus, f"a fit to {self.selected_on}": self.final}
+        return "; ".join(
+            f"{name} has {len(errors.false_positives)} false ones and misses {len(errors.false_negatives)}"
+            for name, errors in lists.items()
+            if errors is not None
+        )
 
     def __repr__(self) -> str:
         mean = self.runs.mean()
@@ -471,10 +475,6 @@ class Recovery(DrawnResult):
             f"of which {mean['false_positives']:.1f} are false, and misses {mean['false_negatives']:.1f}; "
             f"{self._verdict}."
         )
-
-
-def _tell(errors: FeatureErrors) -> str:
-    return f"{len(errors.false_positives)} false ones and misses {len(errors.false_negatives)}"
 
 
 def recovery(

@@ -39,8 +39,19 @@ def propose_by_optuna(
 
     ``evaluate`` takes all settings so far and returns score and stability of each, ``nan`` where there is none.
     """
-    optuna = _optuna()
-    distributions = _distributions(optuna, space)
+    try:
+        import optuna
+    except ImportError:
+        raise ValueError(
+            "sampler='optuna' needs Optuna: pip install 'holdfast[search]', or use sampler='random'."
+        ) from None
+    if not isinstance(space, Mapping) or not space:
+        raise ValueError(f"Expected a mapping from parameter to values for sampler='optuna', got {space!r}.")
+    declared = optuna.distributions.BaseDistribution  # lists of values are choices
+    distributions = {
+        name: values if isinstance(values, declared) else optuna.distributions.CategoricalDistribution(list(values))
+        for name, values in space.items()
+    }
     with _silence(optuna):
         search = optuna.create_study(
             directions=["maximize", "maximize"], sampler=optuna.samplers.TPESampler(seed=random_state)
@@ -54,38 +65,13 @@ def propose_by_optuna(
             known |= {repr(trial.params): dict(trial.params) for trial in trials}
             if len(known) > 1:
                 values = dict(zip(known, evaluate(list(known.values())), strict=True))
-                _report_values(optuna, search, trials, values)
-    return [{name: [value] for name, value in setting.items()} for setting in known.values()]
-
-
-def _report_values(optuna: Any, search: Any, trials: Sequence[Any], values: Mapping[str, Values]) -> None:
-    for trial in trials:
-        objectives = values[repr(trial.params)]
-        if any(math.isnan(value) for value in objectives):
-            search.tell(trial, state=optuna.trial.TrialState.FAIL)
-        else:
-            search.tell(trial, list(objectives))
-
-
-def _distributions(optuna: Any, space: Any) -> dict[str, Any]:
-    """Optuna's distributions; lists of values are choices."""
-    if not isinstance(space, Mapping) or not space:
-        raise ValueError(f"Expected a mapping from parameter to values for sampler='optuna', got {space!r}.")
-    known = optuna.distributions.BaseDistribution
-    return {
-        name: values if isinstance(values, known) else optuna.distributions.CategoricalDistribution(list(values))
-        for name, values in space.items()
-    }
-
-
-def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError:
-        raise ValueError(
-            "sampler='optuna' needs Optuna: pip install 'holdfast[search]', or use sampler='random'."
-        ) from None
-    return optuna
+                for trial in trials:
+                    objectives = values[repr(trial.params)]
+                    if any(math.isnan(value) for value in objectives):
+                        search.tell(trial, state=optuna.trial.TrialState.FAIL)
+                    else:
+                        search.tell(trial, list(objectives))
+    return [as_grid(setting) for setting in known.values()]
 
 
 @contextmanager
@@ -295,7 +281,7 @@ def optimize(
     if sampler != "grid" and not (isinstance(n_candidates, (int, np.integer)) and n_candidates >= 2):
         raise ValueError(f"Expected n_candidates of at least 2 for sampler={sampler!r}, got {n_candidates!r}.")
     plan = Study(
-        selectors={_name(selector): Candidates(selector)}, estimator=estimator, random_state=random_state,
+        selectors={type(selector).__name__: Candidates(selector)}, estimator=estimator, random_state=random_state,
         perturbation=_check_perturbation(Bootstrap(100) if perturbation is None else perturbation), scoring=scoring,
         keep=keep, task=task, prefilter=prefilter,
     )  # fmt: skip
@@ -307,10 +293,6 @@ def optimize(
             settings = _draw_settings(space, sampler, n_candidates, random_state)
         result = race.run(settings, risk)
     return result if store is not None else result.without_store()
-
-
-def _name(selector: Any) -> str:
-    return type(selector).__name__
 
 
 def _check_perturbation(perturbation: Any) -> Perturbation:
@@ -328,14 +310,12 @@ def _draw_settings(space: Any, sampler: Sampler, n_candidates: int | None, rando
     if sampler == "grid":
         return space
     drawn = ParameterSampler(space, int(n_candidates or 0), random_state=random_state)
-    settings = [{name: _as_python_scalar(value) for name, value in setting.items()} for setting in drawn]
+    settings = [  # numbers of NumPy's as Python's own; anything else, such as an estimator, as it is
+        {name: value.item() if isinstance(value, np.generic) else value for name, value in setting.items()}
+        for setting in drawn
+    ]
     unique = {repr(setting): setting for setting in settings}
     return [as_grid(setting) for setting in unique.values()]
-
-
-def _as_python_scalar(value: Any) -> Any:
-    """A number of NumPy's as Python's own; anything else, such as an estimator, as it is."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def as_grid(setting: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -405,7 +385,8 @@ class _Race:
             alive = [name for name in names if name not in stopped]
             result = self._run(self._study(grid, look), alive)
             if look != looks[-1] and len(alive) > 1:
-                stopped |= self._find_dominated(result, alive, look, share * (len(alive) - 1) / (len(names) - 1))
+                losers = dominated(self._standing(result, alive), share * (len(alive) - 1) / (len(names) - 1))
+                stopped |= {alive[place]: {"after": look, "by": alive[by]} for place, by in losers.items()}
                 self._write("stopped", stopped)
         return replace(load_study(self.path), study=self._study(grid, total))
 
@@ -414,7 +395,7 @@ class _Race:
             opened.put(key, value)
 
     def _study(self, grid: Any, n: int) -> Study:
-        family = {_name(self.selector): Candidates(self.selector, grid, self.sizes)}
+        family = {type(self.selector).__name__: Candidates(self.selector, grid, self.sizes)}
         resamples = as_perturbation(self.plan.perturbation).grown(n)
         return replace(self.plan, selectors=family, perturbation=resamples)
 
@@ -422,10 +403,6 @@ class _Race:
         return study.run(
             self.X, self.y, groups=self.groups, store=self.path, n_jobs=self.n_jobs, progress=self.progress, only=only
         )
-
-    def _find_dominated(self, result: StudyTables, alive: Sequence[str], look: int, risk: float) -> dict[str, Any]:
-        losers = dominated(self._standing(result, alive), risk)
-        return {alive[place]: {"after": look, "by": alive[by]} for place, by in losers.items()}
 
     def _standing(self, result: StudyTables, alive: Sequence[str]) -> Standing:
         """Scores and pseudo-values of all candidates, by split."""

@@ -236,10 +236,14 @@ def compare_with_guessing(result: StudyTables, candidate: str, metric: str | Non
     error = corrected_error(gains, splits)
     few_held_out = int((splits["n_test"] / splits["n_rows"]).mean() < 0.5)
     lucky = max(1.0, len(result.candidates) / FREE_CANDIDATES[few_held_out])
+    if error > 1e-12:
+        p_value = float(stdtr(gains.size - 1, -gains.mean() / error))
+    else:  # equal gains have no spread: the sign test
+        p_value = 0.5**gains.size if gains.mean() > 0 else 1.0
     return Information(
         metric=name, strategy=STRATEGIES.get(best) or f"always answering {best.removeprefix('always ')!r}",
         score=float(scores.mean()), baseline=float(guessing[best].mean()), gain=float(gains.mean()), gain_error=error,
-        p_value=min(1.0, _p_value(gains, error) * lucky), level=LEVELS[few_held_out],
+        p_value=min(1.0, p_value * lucky), level=LEVELS[few_held_out],
     )  # fmt: skip
 
 
@@ -248,13 +252,6 @@ def why_no_scores(result: StudyTables) -> str:
     if not (result.split_table["n_test"] > 0).any():
         return "no rows were held out"
     return "no model was scored on held-out rows"
-
-
-def _p_value(gains: np.ndarray, error: float) -> float:
-    """Student's one-sided p-value; of equal gains, which have no spread, that of the sign test."""
-    if error > 1e-12:
-        return float(stdtr(gains.size - 1, -gains.mean() / error))
-    return 0.5**gains.size if gains.mean() > 0 else 1.0
 
 
 Floats = NDArray[np.float64]
