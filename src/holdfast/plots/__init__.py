@@ -5,6 +5,16 @@ file. Drawing needs ``pip install 'holdfast[app]'``; the data functions do not. 
 ``draw_*(*_data())``: the drawing half takes the data from anywhere, as a report does from its summary.
 """
 
+import importlib.util
+from typing import Any
+
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_find_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for: a name of ``__init__.pyi``, or a module of pictures."""
+    module = f"{__name__}.{name}"
+    is_module = name not in __all__ and importlib.util.find_spec(module) is not None
+    return importlib.import_module(module) if is_module else _find_name(name)

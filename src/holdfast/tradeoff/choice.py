@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -138,8 +138,6 @@ def describe_alternatives(table: pd.DataFrame, most: int = 3) -> str:
     if len(names) > most:
         names = [*names[: most - 1], f"one of {len(names) - most + 1} other selectors"]
     return join_words(names, ", or " if any(" of " in name for name in names) else " or ")
-
-
 
 
 def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
