@@ -52,7 +52,7 @@ class Shown:
         """The record as plain data, or why the page was refused."""
         if self.status_code >= 400:
             return {"error": self.record.sentence}
-        return to_plain(self.record)
+        return to_plain(vars(self.record))
 
 
 def show(client, path, params=None, **options):

@@ -5,6 +5,7 @@ import importlib.metadata
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import anyio.to_thread
@@ -23,6 +24,10 @@ STATIC = Path(__file__).parent / "static"
 KINDS = {".css": "text/css", ".js": "text/javascript"}
 BUNDLE = "vega.js"
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
+
+
+class Page(SimpleNamespace):
+    """What a template shows, by the names that it uses."""
 
 
 def render_page(

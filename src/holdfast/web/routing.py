@@ -26,7 +26,7 @@ from starlette.routing import Route as StarletteRoute
 
 from holdfast.serialization import from_plain, to_plain
 from holdfast.web.guard import UNEXPECTED, RefusedError, is_api
-from holdfast.web.rendering import render_page
+from holdfast.web.rendering import Page, render_page
 
 if TYPE_CHECKING:
     from holdfast.web.site import Site
@@ -248,7 +248,7 @@ def make_handlers(site: "Site") -> Mapping[Any, Any]:
         sentence = site.folder.shown(sentence)
         if is_api(request.scope["path"]):
             return send_json({"error": sentence, "question": question}, status)
-        return render_page("error.html.j2", ErrorPage(sentence=sentence), status)
+        return render_page("error.html.j2", Page(sentence=sentence), status)
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
@@ -284,19 +284,6 @@ def _methods(request: Request) -> set[str]:
     """In which ways an address can be asked for."""
     matching = [route for route in request.app.routes if route.matches(request.scope)[0] != Match.NONE]
     return {method for route in matching for method in route.methods}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErrorPage:
-    """Why a request was not answered.
-
-    Attributes
-    ----------
-    sentence : str
-        What was expected, what came, and what to do.
-    """
-
-    sentence: str
 
 
 # Addresses: what was asked for beside the usual

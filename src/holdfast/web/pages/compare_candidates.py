@@ -27,8 +27,8 @@ from holdfast.text import display_names, format_count, format_percent
 from holdfast.tradeoff.changes import compare_scores
 from holdfast.tradeoff.points import differ, make_points, usual_test
 from holdfast.tradeoff.rules import RULES
-from holdfast.web.launcher import StudyState
 from holdfast.web.pages.tradeoff import choose_candidate, find_candidates
+from holdfast.web.rendering import Page
 from holdfast.web.results import (
     CommonOptions,
     CommonQuery,
@@ -229,56 +229,7 @@ class PairedDifference:
     sentence: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class BesidePage:
-    """Two candidates side by side.
-
-    Attributes
-    ----------
-    state : StudyState
-        What the study is doing.
-    labels : Labels
-        What candidates, selectors and scores are called.
-    options : CommonOptions
-        Measure, score and level.
-    candidates : tuple of str
-        All candidates, to choose from.
-    first, second : str
-        Those that were chosen.
-    sides : tuple of CandidateSide
-        The two; empty if they cannot be set side by side.
-    missing : str
-        Why they cannot; empty if they can.
-    stability, score : PairedDifference or None
-        The differences; None without two stabilities or scores.
-    overlap : str
-        How many features the two share on the same resample, in a sentence.
-    features : tuple of FeaturePair
-        Features that either candidate selected, those that differ most first.
-    n_features, n_selected : int
-        Number of all features, and of those that either candidate ever selected.
-    notes : tuple of str
-        What to keep in mind.
-    """
-
-    state: StudyState
-    labels: Labels
-    options: CommonOptions
-    candidates: tuple[str, ...]
-    first: str
-    second: str
-    sides: tuple[CandidateSide, ...] = ()
-    missing: str = ""
-    stability: PairedDifference | None = None
-    score: PairedDifference | None = None
-    overlap: str = ""
-    features: tuple[FeaturePair, ...] = ()
-    n_features: int = 0
-    n_selected: int = 0
-    notes: tuple[str, ...] = ()
-
-
-def draw_maps(page: BesidePage) -> dict[str, str]:
+def draw_maps(page: Page) -> dict[str, str]:
     """Draw the selection maps of both candidates, with the same columns."""
     figures = {}
     for name, side in zip(("first", "second"), page.sides, strict=False):
@@ -291,7 +242,7 @@ def draw_maps(page: BesidePage) -> dict[str, str]:
 
 
 @routes.page("/studies/{study}/beside", "beside.html.j2", draw_maps)
-def show_beside(site: Site, study: str, query: BesideQuery) -> BesidePage:
+def show_beside(site: Site, study: str, query: BesideQuery) -> Page:
     """Set two candidates side by side: stability, score, and the features that one gains and loses."""
     state, snapshot = site.launcher.state(study), site.results.get(study)
     result, labels = snapshot.result, find_labels(snapshot)
@@ -299,14 +250,14 @@ def show_beside(site: Site, study: str, query: BesideQuery) -> BesidePage:
     for name in filter(None, (query.first, query.second)):
         check_candidate(result, name)
     first, second = find_pair(snapshot, options, query)
-    page = BesidePage(
+    page = Page(
         state=state, labels=labels, options=options, candidates=tuple(result.candidates), first=first, second=second,
-        n_features=len(result.feature_names), missing=_why_not(result, labels, first, second),
+        n_features=len(result.feature_names), missing=_why_not(result, labels, first, second), sides=(), notes=(),
     )  # fmt: skip
-    if page.missing:
-        return page
-    key = ("beside", first, second, options.metric, options.measure, options.level)
-    return replace(snapshot.remember(key, lambda result: quietly(lambda: _compare(result, page))), state=state)
+    if not page.missing:
+        key = ("beside", first, second, options.metric, options.measure, options.level)
+        vars(page).update(snapshot.remember(key, lambda result: quietly(lambda: _compare(result, page))))
+    return page
 
 
 def find_pair(snapshot: Snapshot, options: CommonOptions, query: BesideQuery) -> tuple[str, str]:
@@ -331,19 +282,20 @@ def _why_not(result: StudyResult, labels: Labels, first: str, second: str) -> st
     return f"{' and '.join(unfinished)} has no finished fit yet." if unfinished else ""
 
 
-def _compare(result: StudyResult, page: BesidePage) -> BesidePage:
+def _compare(result: StudyResult, page: Page) -> dict[str, Any]:
+    """What two candidates have in common and what not, by the names that the template uses."""
     names, options = [page.first, page.second], page.options
     common = result.common_measure(names, options.measure)
     subsets = [_as_subsets(result, name, common) for name in names]
     columns = find_columns([designed.runs for designed in subsets])
     features, n_selected = pair_features(*(designed.runs for designed in subsets), level=options.level)
-    return replace(
-        page, features=features, n_selected=n_selected,
-        sides=tuple(_make_side(result, name, designed, columns, common, options)
-                    for name, designed in zip(names, subsets, strict=True)),
-        stability=_compare_stability(result, page), score=_compare_score(result, page),
-        overlap=describe_overlap(*(designed.runs for designed in subsets)), notes=_notes(result, page, subsets),
-    )  # fmt: skip
+    return {
+        "features": features, "n_selected": n_selected,
+        "sides": tuple(_make_side(result, name, designed, columns, common, options)
+                       for name, designed in zip(names, subsets, strict=True)),
+        "stability": _compare_stability(result, page), "score": _compare_score(result, page),
+        "overlap": describe_overlap(*(designed.runs for designed in subsets)), "notes": _notes(result, page, subsets),
+    }  # fmt: skip
 
 
 def _as_subsets(result: StudyResult, name: str, common: CommonMeasure) -> DesignedRuns:
@@ -382,7 +334,7 @@ def _find_score(result: StudyResult, name: str, options: CommonOptions) -> Score
 # Differences
 
 
-def _compare_stability(result: StudyResult, page: BesidePage) -> PairedDifference | None:
+def _compare_stability(result: StudyResult, page: Page) -> PairedDifference | None:
     try:
         compared = result.compare([page.first, page.second], page.options.measure, level=page.options.level)
     except ValueError:
@@ -394,7 +346,7 @@ def _compare_stability(result: StudyResult, page: BesidePage) -> PairedDifferenc
     )  # fmt: skip
 
 
-def _compare_score(result: StudyResult, page: BesidePage) -> PairedDifference | None:
+def _compare_score(result: StudyResult, page: Page) -> PairedDifference | None:
     options = page.options
     if options.metric is None:
         return None
@@ -413,7 +365,7 @@ def _compare_score(result: StudyResult, page: BesidePage) -> PairedDifference | 
 
 
 def _make_difference(
-    page: BesidePage, what: str, difference: float, low: float, high: float, p: float, test: str
+    page: Page, what: str, difference: float, low: float, high: float, p: float, test: str
 ) -> PairedDifference | None:
     if math.isnan(difference):
         return None
@@ -425,7 +377,7 @@ def _make_difference(
 
 
 def _describe_difference(
-    page: BesidePage, what: str, difference: float, ends: tuple[float, float], p: float, test: str
+    page: Page, what: str, difference: float, ends: tuple[float, float], p: float, test: str
 ) -> str:
     """The difference in a sentence, of the one that has more; that they differ only if the test says so."""
     if math.isnan(p):
@@ -448,7 +400,7 @@ def _signed(number: float) -> str:
     return f"{number:.3f}".replace("-", "−")
 
 
-def _notes(result: StudyResult, page: BesidePage, subsets: Sequence[DesignedRuns]) -> tuple[str, ...]:
+def _notes(result: StudyResult, page: Page, subsets: Sequence[DesignedRuns]) -> tuple[str, ...]:
     n, notes = len(result.candidates), [describe_unfinished(result)]
     if n > 2:
         notes.append(

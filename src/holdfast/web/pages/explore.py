@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from holdfast.datasets import make_selections, population_stability
 from holdfast.inference.estimate import StabilityEstimate, stability
 from holdfast.preferences import Preferences
+from holdfast.report.measured import record_stability
 from holdfast.similarity import GivenSimilarity
 from holdfast.text import format_count, format_number, format_percent
+from holdfast.web.rendering import Page
 from holdfast.web.routing import Routes, list_changes, make_address
 from holdfast.web.site import Site
 
@@ -267,27 +269,6 @@ PRESETS = tuple(
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulatedStability:
-    """The stability of simulated runs.
-
-    Attributes
-    ----------
-    value, low, high : float
-        The estimate and its 95 % interval.
-    strength : str or None
-        The value in words.
-    note : str or None
-        Why it, or its interval, is undefined.
-    """
-
-    value: float
-    low: float
-    high: float
-    strength: str | None
-    note: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Repetitions:
     """The same simulation, repeated with other draws.
 
@@ -317,73 +298,8 @@ class Repetitions:
     missed: tuple[int, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExplorePage:
-    """Simulated runs: what their stability is, what it would be with endless runs, and how it varies.
-
-    Attributes
-    ----------
-    settings : ExploreQuery
-        What was simulated.
-    probabilities : tuple of float
-        Selection probability of each feature.
-    frequencies : tuple of float
-        Share of the runs that selected it.
-    mean_size, least_size, largest_size : float
-        Mean, least and largest number of features that a run selected.
-    population : float
-        The stability that more and more runs tend to.
-    estimate : SimulatedStability
-        The stability of the runs.
-    with_stand_ins : SimulatedStability or None
-        The same if features of a group count as one (measure of Sechidis et al., 2020); None without stand-ins.
-    map : tuple of tuple of int
-        The features that each of the first 50 runs selected, by their number from 0.
-    repetitions : Repetitions
-        The same simulation with other draws.
-    sentences : tuple of str
-        What is seen, in words.
-    presets : tuple of Preset
-        Settings to begin with.
-    """
-
-    settings: ExploreQuery
-    probabilities: tuple[float, ...]
-    frequencies: tuple[float, ...]
-    mean_size: float
-    least_size: int
-    largest_size: int
-    population: float
-    estimate: SimulatedStability
-    with_stand_ins: SimulatedStability | None
-    map: tuple[tuple[int, ...], ...]
-    repetitions: Repetitions
-    sentences: tuple[str, ...]
-    presets: tuple[Preset, ...]
-
-    @property
-    def n_sliders(self) -> int:
-        """How many features have a slider of their own."""
-        return min(MOST_SLIDERS, len(self.probabilities))
-
-    @property
-    def limits(self) -> dict[str, tuple[float, float]]:
-        """The least and the largest value of what can be moved."""
-        return LIMITS | {"relevant": (0, self.settings.features)}
-
-    @property
-    def joints(self) -> dict[str, str]:
-        """How features may go together, in words."""
-        return JOINTS
-
-    @property
-    def again(self) -> str:
-        """Where the same is drawn again."""
-        return replace(self.settings, seed=(self.settings.seed + 1) % 2**32).address
-
-
 @routes.page("/explore", "explore.html.j2")
-def show_explorer(site: Site, query: ExploreQuery) -> ExplorePage:
+def show_explorer(site: Site, query: ExploreQuery) -> Page:
     """Simulate selections with given probabilities, and measure how stable they are."""
     check_query(query)
     p = (query.likely,) * query.relevant + (query.rare,) * (query.features - query.relevant)
@@ -391,7 +307,7 @@ def show_explorer(site: Site, query: ExploreQuery) -> ExplorePage:
     scenario = Scenario(p=p, n_grouped=query.relevant, group=query.group, joint=query.joint)
     found = simulate(scenario, query.runs, query.seed)
     sizes, repetitions = found.runs.sizes, count_contained(found)
-    return ExplorePage(
+    return Page(
         settings=query,
         probabilities=p,
         frequencies=tuple(found.runs.frequency.tolist()),
@@ -399,12 +315,16 @@ def show_explorer(site: Site, query: ExploreQuery) -> ExplorePage:
         least_size=int(sizes.min()),
         largest_size=int(sizes.max()),
         population=found.population,
-        estimate=_describe(found.estimate),
-        with_stand_ins=None if found.with_stand_ins is None else _describe(found.with_stand_ins),
+        estimate=record_stability(found.estimate, LEVEL),
+        with_stand_ins=None if found.with_stand_ins is None else record_stability(found.with_stand_ins, LEVEL),
         map=tuple(tuple(found.runs.selected(run)) for run in range(min(query.runs, MOST_ROWS))),
         repetitions=repetitions,
         sentences=tuple(tell(found, repetitions, query)),
         presets=PRESETS,
+        n_sliders=min(MOST_SLIDERS, query.features),
+        limits=LIMITS | {"relevant": (0, query.features)},
+        joints=JOINTS,
+        again=replace(query, seed=(query.seed + 1) % 2**32).address,
     )
 
 
@@ -419,11 +339,6 @@ def check_query(query: ExploreQuery) -> None:
         raise ValueError(f"Expected p of the first {most} features at most, got {len(query.p)}.")
     if not all(0 <= value <= 1 for value in query.p):
         raise ValueError("Expected probabilities from 0 to 1 for p, got others.")
-
-
-def _describe(estimate: StabilityEstimate) -> SimulatedStability:
-    low, high = estimate.ci(LEVEL)
-    return SimulatedStability(value=estimate.value, low=low, high=high, strength=estimate.strength, note=estimate.note)
 
 
 def count_contained(found: Simulation) -> Repetitions:

@@ -36,7 +36,7 @@ from holdfast.tradeoff.selected import (
 )
 from holdfast.web.forms import NamedOption
 from holdfast.web.guard import RefusedError
-from holdfast.web.launcher import StudyState
+from holdfast.web.rendering import Page
 from holdfast.web.results import Snapshot, find_labels, quietly
 from holdfast.web.routing import Routes, list_changes, study_address
 from holdfast.web.site import Site
@@ -353,88 +353,35 @@ class FeatureRow:
     feature: Feature
 
 
-@dataclass(frozen=True, kw_only=True)
-class StudyFeaturesPage:
-    """The features of a candidate of a study.
-
-    Attributes
-    ----------
-    state : StudyState
-        What the study is doing.
-    measured : int
-        Number of fits behind what is shown.
-    settings : FeaturesQuery
-        Which features are shown.
-    candidates : tuple of NamedOption
-        The candidates of the study.
-    missing : str or None
-        Why nothing can be said; None if there are features.
-    facts : FeatureFacts or None
-        What holds for all features.
-    n_found : int
-        How many features the search finds.
-    rows : tuple of FeatureRow
-        The first of them, in order.
-    """
-
-    state: StudyState
-    measured: int
-    settings: FeaturesQuery
-    candidates: tuple[NamedOption, ...]
-    missing: str | None
-    facts: FeatureFacts | None = None
-    n_found: int = 0
-    rows: tuple[FeatureRow, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """What the candidate is called."""
-        return next((candidate.label for candidate in self.candidates if candidate.name == self.settings.candidate), "")
-
-    @property
-    def more(self) -> str:
-        """Where more of the features are shown."""
-        return replace(self.settings, most=min(self.settings.most + 100, MOST)).address(self.state.study)
-
-    @property
-    def sorts(self) -> Mapping[str, str]:
-        """What can be sorted by, in words."""
-        return SORTS
-
-    @property
-    def verdicts(self) -> tuple[str, ...]:
-        """What may be said of a feature."""
-        return VERDICTS
-
-
 @routes.page("/studies/{study}/features", "study_features.html.j2")
-def show_features(site: Site, study: str, query: FeaturesQuery) -> StudyFeaturesPage:
+def show_features(site: Site, study: str, query: FeaturesQuery) -> Page:
     """List the features of a candidate: how often they were selected, their effects, stand-ins and verdicts."""
     check_query(query)
-    state = site.launcher.state(study)
+    page = Page(
+        state=site.launcher.state(study), measured=0, settings=query, candidates=(), missing=None, facts=None,
+        n_found=0, rows=(), label="", more="", sorts=SORTS, verdicts=VERDICTS,
+    )  # fmt: skip
     try:
         snapshot = site.results.get(study)
     except RefusedError as refused:
-        return StudyFeaturesPage(
-            state=state, measured=0, settings=query, candidates=(), missing=refused.sentence.rstrip(".")
-        )
-    query, names = with_candidate(snapshot, query), list_candidates(snapshot)
-    measured = snapshot.progress.done
+        page.missing = refused.sentence.rstrip(".")
+        return page
+    page.settings = query = with_candidate(snapshot, query)
+    page.candidates, page.label = list_candidates(snapshot), find_labels(snapshot).candidate(query.candidate)
+    page.measured = snapshot.progress.done
     try:
         features = find_features(snapshot, query.candidate)
     except ValueError as error:
-        missing = str(error).rstrip(".")
-        return StudyFeaturesPage(state=state, measured=measured, settings=query, candidates=names, missing=missing)
+        page.missing = str(error).rstrip(".")
+        return page
     order = features.arrange(query.sort, query.search.strip(), query.verdict)
     shown = order[: query.most]
-    return StudyFeaturesPage(
-        state=state, measured=measured, settings=query, candidates=names, missing=None, facts=list_facts(features),
-        n_found=len(order),
-        rows=tuple(
-            FeatureRow(place=place, feature=feature)
-            for place, feature in zip(shown, features.describe(shown), strict=True)
-        ),
-    )  # fmt: skip
+    page.facts, page.n_found = list_facts(features), len(order)
+    page.more = replace(query, most=min(query.most + 100, MOST)).address(study)
+    page.rows = tuple(
+        FeatureRow(place=place, feature=feature) for place, feature in zip(shown, features.describe(shown), strict=True)
+    )
+    return page
 
 
 def check_query(query: FeaturesQuery) -> None:
@@ -558,77 +505,7 @@ class Instead:
     clear: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class FeaturePage:
-    """One feature of a candidate of a study.
-
-    Attributes
-    ----------
-    state : StudyState
-        What the study is doing.
-    measured : int
-        Number of fits behind what is shown.
-    settings : FeaturesQuery
-        The table that it is a row of.
-    candidates : tuple of NamedOption
-        The candidates of the study.
-    facts : FeatureFacts
-        What holds for all features.
-    place : int
-        Column of the feature in the data, from 0.
-    feature : Feature
-        How often it was selected, its effect, values by class, stand-ins, and verdict.
-    reason : str
-        Why the verdict is what it is.
-    selected_in : tuple of bool
-        Whether each resample selected it, in order.
-    resamples : tuple of str
-        Labels of the resamples.
-    shares : tuple of ShareSoFar
-        How the share develops as resamples are added.
-    elsewhere : tuple of CandidateFrequency
-        How often every candidate of the study selected it.
-    stand_ins : tuple of FeatureLink
-        Features that take turns with it.
-    instead : tuple of Instead
-        What is selected more often where it is not, the largest difference first.
-    position, n_listed : int
-        Where it stands in the table, from 1, and how many features the table has; 0 if it is not in it.
-    previous, next : FeatureLink or None
-        The features before and after it in the table.
-    """
-
-    state: StudyState
-    measured: int
-    settings: FeaturesQuery
-    candidates: tuple[NamedOption, ...]
-    facts: FeatureFacts
-    place: int
-    feature: Feature
-    reason: str
-    selected_in: tuple[bool, ...]
-    resamples: tuple[str, ...]
-    shares: tuple[ShareSoFar, ...]
-    elsewhere: tuple[CandidateFrequency, ...]
-    stand_ins: tuple[FeatureLink, ...]
-    instead: tuple[Instead, ...]
-    position: int
-    n_listed: int
-    previous: FeatureLink | None
-    next: FeatureLink | None
-
-    @property
-    def label(self) -> str:
-        """What the candidate is called."""
-        return next(candidate.label for candidate in self.candidates if candidate.name == self.settings.candidate)
-
-    @property
-    def no_boxes(self) -> bool:
-        """Whether there is no picture by class."""
-        return not any(box.quantiles for box in self.feature.boxes)
-
-
-def draw_feature(page: FeaturePage) -> Mapping[str, str]:
+def draw_feature(page: Page) -> Mapping[str, str]:
     """Return the figure of one feature: how its share develops."""
     if len(page.shares) < 2:
         return {}
@@ -638,7 +515,7 @@ def draw_feature(page: FeaturePage) -> Mapping[str, str]:
     return {"shares": figure(wide, "figure-shares", narrow=narrow, columns=columns)}
 
 
-def draw_shares(page: FeaturePage, width: int) -> "AnyChart":
+def draw_shares(page: Page, width: int) -> "AnyChart":
     """Draw how the share of the resamples that selected a feature develops as resamples are added."""
     data = pd.DataFrame([vars(share) for share in page.shares])
     base = alt.Chart(inline_data(data)).encode(
@@ -666,7 +543,7 @@ def draw_shares(page: FeaturePage, width: int) -> "AnyChart":
 
 
 @routes.page("/studies/{study}/features/{place}", "feature.html.j2", draw=draw_feature)
-def show_feature(site: Site, study: str, place: str, query: FeaturesQuery) -> FeaturePage:
+def show_feature(site: Site, study: str, place: str, query: FeaturesQuery) -> Page:
     """Show one feature, by its column: how often it was selected, its effect, and what is selected instead."""
     check_query(query)
     state, snapshot = site.launcher.state(study), site.results.get(study)
@@ -677,9 +554,10 @@ def show_feature(site: Site, study: str, place: str, query: FeaturesQuery) -> Fe
     order = features.arrange(query.sort, query.search.strip(), query.verdict)
     position = order.index(column) + 1 if column in order else 0
     selected, facts = features.selected_in(column), list_facts(features)
-    return FeaturePage(
+    return Page(
         state=state, measured=snapshot.progress.done, settings=query, candidates=list_candidates(snapshot),
         facts=facts, place=column, feature=feature, reason=explain_verdict(feature, facts),
+        no_boxes=not any(box.quantiles for box in feature.boxes),
         selected_in=tuple(selected.tolist()), resamples=tuple(features.runs.labels or ()),
         shares=_develop(selected), elsewhere=_compare_candidates(snapshot, column),
         stand_ins=_link_stand_ins(features, column), instead=_find_instead(features, column), position=position,

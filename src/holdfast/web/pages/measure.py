@@ -5,7 +5,7 @@ import shlex
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
 
@@ -23,9 +23,10 @@ from holdfast.report.render import pack_table
 from holdfast.serialization import from_plain
 from holdfast.text import display_names
 from holdfast.web.folder import Upload
-from holdfast.web.forms import NamedOption, list_levels
+from holdfast.web.forms import list_levels
 from holdfast.web.guard import RefusedError
 from holdfast.web.measuring import MOST_COMPARED, Measurement, Preview, ReadingQuery, SelectionsComparison
+from holdfast.web.rendering import Page
 from holdfast.web.routing import Routes, list_changes, make_address
 from holdfast.web.selections import CHOICES, UNNAMED, list_measures, parse_undefined, plain_sentence
 from holdfast.web.site import Site
@@ -84,19 +85,6 @@ EXAMPLES = {"ten-best": 10, "five-best": 5}
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasurePage:
-    """Selections that were uploaded, and examples.
-
-    Attributes
-    ----------
-    uploads : tuple of Upload
-        Files of selections, the newest first.
-    """
-
-    uploads: tuple[Upload, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class SelectionsQuery(ReadingQuery):
     """How to read and measure selections, and how precise a plan for more of them is to be.
 
@@ -112,60 +100,16 @@ class SelectionsQuery(ReadingQuery):
     half_width: float = 0.05
 
 
-@dataclass(frozen=True, kw_only=True)
-class SelectionsPage:
-    """Uploaded selections: how stable they are, or what must be known to measure it.
-
-    Attributes
-    ----------
-    upload : Upload
-        The file.
-    asked : SelectionsQuery
-        How it was read and measured.
-    measurement : Measurement or None
-        What was found; None if the file could not be read or measured.
-    question : Question or None
-        What must be known first.
-    answers : tuple of Answer
-        Possible answers to it.
-    problem : str
-        Why it could not be measured, as a sentence; empty if it was.
-    preview : Preview or None
-        The beginning of a file that leaves something open.
-    measures : tuple of NamedOption
-        Measures that can be chosen.
-    others : tuple of Upload
-        Other files to compare it with.
-    command : str
-        The same on the command line.
-    """
-
-    usual: ClassVar[SelectionsQuery] = SelectionsQuery()
-
-    upload: Upload
-    asked: SelectionsQuery
-    measurement: Measurement | None
-    question: Question | None
-    answers: tuple[Answer, ...]
-    problem: str
-    preview: Preview | None
-    measures: tuple[NamedOption, ...]
-    others: tuple[Upload, ...]
-    command: str
-
-    @property
-    def levels(self) -> tuple[float, ...]:
-        """Levels to choose from."""
-        return list_levels(self.asked.level)
+USUAL_QUERY = SelectionsQuery()
 
 
 # Uploads and examples
 
 
 @routes.page("/measure", "measure.html.j2")
-def show_measure(site: Site) -> MeasurePage:
+def show_measure(site: Site) -> Page:
     """List the selections that were uploaded."""
-    return MeasurePage(uploads=tuple(site.uploads.list("selections")))
+    return Page(uploads=tuple(site.uploads.list("selections")))
 
 
 @routes.action("POST", "/measure/examples/{example}", status=201)
@@ -191,7 +135,7 @@ async def add_example(site: Site, example: str) -> Upload:
 
 
 @routes.page("/selections/{upload}", "measure_selections.html.j2", draw=lambda page: draw_selections(page))
-async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> SelectionsPage:
+async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Page:
     """Measure how stable uploaded selections are."""
     found = site.uploads.get(upload, "selections")
     check_level(query.level)
@@ -213,9 +157,11 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Se
         if preview is not None and question is not None and question.option == "layout":
             preview = replace(preview, kind_reason="")  # which is what is asked
     address = f"/selections/{found.upload}"
-    return SelectionsPage(
+    return Page(
         upload=found,
         asked=query,
+        usual=USUAL_QUERY,
+        levels=list_levels(query.level),
         measurement=measurement,
         question=question,
         answers=list_answers(address, query, question or _ask_for_layout(found, query, problem)),
@@ -240,7 +186,7 @@ async def _preview(site: Site, path: str) -> Preview | None:
         return None
 
 
-def draw_selections(page: SelectionsPage) -> dict[str, str]:
+def draw_selections(page: Page) -> dict[str, str]:
     """Return the selection map, and the table of all features for the script."""
     measurement = page.measurement
     if measurement is None or measurement.features.map is None:
@@ -277,7 +223,7 @@ def _command(name: str, query: SelectionsQuery, measure: str, *, unnamed: bool) 
     words += ["--measure", measure] if measure else []
     for option in ("kind", "n_features", "top", "candidate", "level", "undefined"):
         value = getattr(query, option)
-        if value != getattr(SelectionsPage.usual, option):
+        if value != getattr(USUAL_QUERY, option):
             words += [f"--{option.replace('_', '-')}", str(value)]
     return shlex.join([*words, "--transpose"] if query.transpose else words)
 
@@ -305,52 +251,8 @@ class CompareQuery(ReadingQuery):
     second: int = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparePage:
-    """Uploaded selections compared with each other, or what must be known to compare them.
-
-    Attributes
-    ----------
-    uploads : tuple of Upload
-        The files.
-    asked : CompareQuery
-        How they were compared.
-    comparison : SelectionsComparison or None
-        What was found; None if they could not be compared.
-    question : Question or None
-        What must be known first.
-    answers : tuple of Answer
-        Possible answers to it.
-    problem : str
-        Why they could not be compared, as a sentence; empty if they were.
-    measures : tuple of NamedOption
-        Measures that can be chosen.
-    recent : tuple of Upload
-        All files of selections.
-    """
-
-    uploads: tuple[Upload, ...]
-    asked: CompareQuery
-    comparison: SelectionsComparison | None
-    question: Question | None
-    answers: tuple[Answer, ...]
-    problem: str
-    measures: tuple[NamedOption, ...]
-    recent: tuple[Upload, ...]
-
-    @property
-    def levels(self) -> tuple[float, ...]:
-        """Levels to choose from."""
-        return list_levels(self.asked.level)
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """Keys of the files."""
-        return tuple(upload.upload for upload in self.uploads)
-
-
 @routes.page("/compare", "measure_compare.html.j2", draw=lambda page: draw_comparison(page))
-async def show_comparison(site: Site, query: CompareQuery) -> ComparePage:
+async def show_comparison(site: Site, query: CompareQuery) -> Page:
     """Compare the stabilities of uploaded selections."""
     check_level(query.level)
     parse_undefined(query.undefined)
@@ -366,9 +268,11 @@ async def show_comparison(site: Site, query: CompareQuery) -> ComparePage:
             )
         except TaskError as error:
             question, problem = read_question(site, error, query)
-    return ComparePage(
+    return Page(
         uploads=uploads,
+        chosen=tuple(upload.upload for upload in uploads),
         asked=query,
+        levels=list_levels(query.level),
         comparison=comparison,
         question=question,
         answers=list_answers("/compare", query, question),
@@ -391,7 +295,7 @@ def _comparing(site: Site, uploads: tuple[Upload, ...], query: CompareQuery) -> 
     }
 
 
-def draw_comparison(page: ComparePage) -> dict[str, str]:
+def draw_comparison(page: Page) -> dict[str, str]:
     """Return the forest plot of the stabilities."""
     comparison = page.comparison
     if comparison is None:

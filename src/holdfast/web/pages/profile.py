@@ -18,7 +18,7 @@ from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
 from holdfast.text import format_count, format_number
 from holdfast.tradeoff.profiles import SizeProfile, cut_to_sizes, find_sizes, gives_orders
-from holdfast.web.launcher import StudyState
+from holdfast.web.rendering import Page
 from holdfast.web.results import (
     CommonOptions,
     CommonQuery,
@@ -219,47 +219,7 @@ class ProfileQuery(SizeQuery):
     together: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProfilePage:
-    """Stability over the number of features.
-
-    Attributes
-    ----------
-    state : StudyState
-        What the study is doing.
-    labels : Labels
-        What candidates, selectors and scores are called.
-    options : CommonOptions
-        Measure, score and level.
-    sources : tuple of ProfileSource
-        All selectors, with why some have no profile.
-    source : ProfileSource or None
-        The one to look at; None if none has a profile.
-    together : bool
-        Whether all are drawn.
-    lines : tuple of ProfileLine
-        The profiles, that of the source first.
-    at : SizedSelection or None
-        What is selected at the size that was asked for.
-    knots : str
-        What a knot is, if there are any.
-    notes : tuple of str
-        What to keep in mind.
-    """
-
-    state: StudyState
-    labels: Labels
-    options: CommonOptions
-    sources: tuple[ProfileSource, ...]
-    source: ProfileSource | None
-    together: bool
-    lines: tuple[ProfileLine, ...]
-    at: SizedSelection | None
-    knots: str
-    notes: tuple[str, ...]
-
-
-def draw_lines(page: ProfilePage) -> dict[str, str]:
+def draw_lines(page: Page) -> dict[str, str]:
     """Draw stability over the number of features."""
     labels = {source.name: source.label for source in page.sources}
     rows = [
@@ -279,7 +239,7 @@ def draw_lines(page: ProfilePage) -> dict[str, str]:
 
 
 @routes.page("/studies/{study}/profile", "profile.html.j2", draw_lines)
-def show_profile(site: Site, study: str, query: ProfileQuery) -> ProfilePage:
+def show_profile(site: Site, study: str, query: ProfileQuery) -> Page:
     """Show stability over the number of features, and what is selected at one of them."""
     state, snapshot = site.launcher.state(study), site.results.get(study)
     options = choose_options(snapshot, query.measure, query.metric, query.level, subsets=True)
@@ -291,7 +251,7 @@ def show_profile(site: Site, study: str, query: ProfileQuery) -> ProfilePage:
         lines = [_make_line(_profile(snapshot, each.name, options)) for each in [source, *others][:MOST_LINES]]
     size = query.size or (_usual_size(lines[0]) if lines else 0)
     knots = KNOTS.format("0.2") if any(line.knots for line in lines) else ""
-    return ProfilePage(
+    return Page(
         state=state, labels=find_labels(snapshot), options=options, sources=sources, source=source,
         together=query.together, lines=tuple(lines), knots=knots,
         at=None if source is None else select_size(snapshot, source, size, options),

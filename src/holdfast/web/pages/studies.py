@@ -14,7 +14,8 @@ from holdfast.report import Summary
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.pages.features import find_places
-from holdfast.web.pages.files import StudyFile, list_files
+from holdfast.web.pages.files import list_files
+from holdfast.web.rendering import Page
 from holdfast.web.results import (
     ResultOptions,
     ResultQuery,
@@ -59,36 +60,11 @@ class ListedStudy:
     overview: StudyOverview | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class HomePage:
-    """The studies of the folder, and what they are doing.
-
-    Attributes
-    ----------
-    folder : str
-        Name of the folder.
-    studies : tuple of ListedStudy
-        The studies: those that are active first, then the newest.
-    at_once : int
-        How many run at a time.
-    benchmark : bool
-        Whether the studies are the data sets of a benchmark.
-    removed : str
-        Where the store of a study lies that was just removed; empty if none was.
-    """
-
-    folder: str
-    studies: tuple[ListedStudy, ...]
-    at_once: int
-    benchmark: bool
-    removed: str
-
-
 @routes.page("/", "home.html.j2")
-def show_home(site: Site, query: HomeQuery) -> HomePage:
+def show_home(site: Site, query: HomeQuery) -> Page:
     """List the studies of the folder, with what each is about."""
     place = site.folder.find_removed(query.removed)
-    return HomePage(
+    return Page(
         folder=site.folder.path.name,
         studies=tuple(
             ListedStudy(state=state, overview=site.overviews.get(study))
@@ -171,48 +147,12 @@ class StudyResults:
     places: tuple[int, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class StudyPage:
-    """A study: how far it has come, what it is about, and what it found so far.
-
-    Attributes
-    ----------
-    state : StudyState
-        What it is doing.
-    overview : StudyOverview or None
-        What it is about; None while that is not known.
-    results : StudyResults or None
-        What it found so far; None before the first results, and while they are not worked out yet.
-    missing : str
-        Why there are no results, in a sentence; empty if there are some, or they are being worked out.
-    files : tuple of StudyFile
-        What can be saved.
-    report : str
-        Where its report opens by itself.
-    chosen : bool
-        Whether it is shown in another way than usual.
-    """
-
-    state: StudyState
-    overview: StudyOverview | None
-    results: StudyResults | None
-    missing: str
-    files: tuple[StudyFile, ...]
-    report: str
-    chosen: bool
-
-    @property
-    def pending(self) -> bool:
-        """Whether results are being worked out."""
-        return self.results is None and not self.missing
-
-
-def draw_study(page: StudyPage) -> Mapping[str, str]:
+def draw_study(page: Page) -> Mapping[str, str]:
     """Draw the figures of a report."""
     return {} if page.results is None else drawn_figures(page.results.summary)
 
 
-def name_parts(page: StudyPage) -> Mapping[str, Any]:
+def name_parts(page: Page) -> Mapping[str, Any]:
     """Name what the templates of a report say, and where the pages of features are."""
     if page.results is None:
         return {}
@@ -237,7 +177,7 @@ def _address_features(study: str, results: StudyResults) -> dict[str, Any]:
 
 
 @routes.page("/studies/{study}", "study.html.j2", draw=draw_study, parts=name_parts)
-async def show_study(site: Site, study: str, query: StudyQuery, request: Request) -> StudyPage:
+async def show_study(site: Site, study: str, query: StudyQuery, request: Request) -> Page:
     """Show what a study found so far."""
     state = await anyio.to_thread.run_sync(site.launcher.state, study, limiter=site.threads)
     overview = await anyio.to_thread.run_sync(site.overviews.get, study, limiter=site.threads)
@@ -248,11 +188,12 @@ async def show_study(site: Site, study: str, query: StudyQuery, request: Request
             _find_results, site, state, query, limiter=site.threads, abandon_on_cancel=True
         )
     results = found if isinstance(found, StudyResults) else None
-    return StudyPage(
+    return Page(
         state=state,
         overview=overview,
         results=results,
         missing=found if isinstance(found, str) else "",
+        pending=found is None,
         files=list_files(study, query) if state.done and (results or found is None) else (),
         report=study_address(study, "report", query.pairs),
         chosen=bool(query.pairs),

@@ -13,7 +13,7 @@ from holdfast.plots.theme import unchecked
 from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.labels import make_labels
 from holdfast.report.pictures import COLUMNS_OF_FIGURES
-from holdfast.report.records import Labels
+from holdfast.report.records import Labels, Tradeoff
 from holdfast.report.summary import describe_guessing
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
@@ -22,14 +22,12 @@ from holdfast.tradeoff.choice import Choice, describe_certainty
 from holdfast.tradeoff.rules import RULES, Rule
 from holdfast.tradeoff.selected import Information, compare_with_guessing, why_no_scores
 from holdfast.web.forms import (
-    NamedOption,
-    RuleParameter,
     describe_inputs,
     describe_rule,
     missing_parameters,
     read_parameters,
 )
-from holdfast.web.launcher import StudyState
+from holdfast.web.rendering import Page
 from holdfast.web.results import (
     CommonOptions,
     ResultQuery,
@@ -87,87 +85,7 @@ class FrontCandidate:
     note: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChosenCandidate:
-    """The candidate that a rule chose.
-
-    Attributes
-    ----------
-    candidate : str
-        Its name.
-    reason : str
-        Why, in a sentence.
-    certainty : str
-        How sure that is, in one or two sentences; empty if nothing was redrawn.
-    measured_on : str
-        What its score was measured on.
-    optimistic : bool
-        Whether it was chosen on the same resamples, which makes its score look better than it is.
-    """
-
-    candidate: str
-    reason: str
-    certainty: str
-    measured_on: str
-    optimistic: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class TradeoffPage:
-    """Score and stability of all candidates, and the one that a rule chooses.
-
-    Attributes
-    ----------
-    state : StudyState
-        What the study is doing.
-    labels : Labels
-        What candidates, selectors and scores are called.
-    options : CommonOptions
-        Measure, score and level.
-    rule : NamedOption
-        The rule.
-    rules : tuple of NamedOption
-        All rules.
-    parameters : tuple of RuleParameter
-        The parameters of the rule.
-    query : object
-        What was asked for, as it stands in the address, without the candidate.
-    candidates : tuple of FrontCandidate
-        All candidates, the most stable first.
-    scored : bool
-        Whether any of them has a score.
-    chosen : ChosenCandidate or None
-        The chosen one; None if there is none.
-    missing : str
-        Why none was chosen; empty if one was.
-    picked : FrontCandidate or None
-        The candidate to look at.
-    information : Information or None
-        Whether that candidate predicts better than guessing.
-    guessing : str
-        The same in a sentence.
-    notes : tuple of str
-        What to keep in mind.
-    """
-
-    state: StudyState
-    labels: Labels
-    options: CommonOptions
-    rule: NamedOption
-    rules: tuple[NamedOption, ...]
-    parameters: tuple[RuleParameter, ...]
-    query: Mapping[str, str]
-    candidates: tuple[FrontCandidate, ...]
-    scored: bool
-    chosen: ChosenCandidate | None
-    missing: str
-    picked: FrontCandidate | None
-    information: Information | None
-    guessing: str
-    notes: tuple[str, ...]
-
-
-def draw_front(page: TradeoffPage) -> dict[str, str]:
+def draw_front(page: Page) -> dict[str, str]:
     """Draw score against stability, with points that can be clicked."""
     known = [row for row in page.candidates if not math.isnan(row.score + row.stability)]
     if len(known) < 2:
@@ -191,7 +109,7 @@ def draw_front(page: TradeoffPage) -> dict[str, str]:
 
 
 @routes.page("/studies/{study}/tradeoff", "tradeoff_page.html.j2", draw_front)
-def show_tradeoff(site: Site, study: str, query: ResultQuery) -> TradeoffPage:
+def show_tradeoff(site: Site, study: str, query: ResultQuery) -> Page:
     """Show score and stability of all candidates, and choose one by a rule."""
     state, snapshot = site.launcher.state(study), site.results.get(study)
     rule, given = query.found_rule, query.rule_texts
@@ -203,7 +121,7 @@ def show_tradeoff(site: Site, study: str, query: ResultQuery) -> TradeoffPage:
     candidates = find_candidates(snapshot, options, choice, labels)
     name = query.candidate or (choice.candidate if choice else candidates[0].candidate if candidates else "")
     information = _test_information(snapshot, name, options.metric) if name in snapshot.result.kinds else None
-    return TradeoffPage(
+    return Page(
         state=state, labels=labels, options=options, parameters=describe_inputs(rule, given),
         rule=describe_rule(rule), rules=tuple(map(describe_rule, RULES.values())),
         query=dict(replace(query, candidate="").pairs), candidates=candidates,
@@ -245,10 +163,10 @@ def _choose(result: StudyResult, rule: str, arguments: Mapping[str, Any]) -> tup
         return None, make_labels(result).write(str(error))
 
 
-def _describe_choice(choice: Choice, labels: Labels) -> ChosenCandidate:
+def _describe_choice(choice: Choice, labels: Labels) -> Tradeoff:
     shares = choice.probabilities
     called = shares.rename(index=labels.candidate).assign(family=shares["family"].map(labels.family).to_numpy())
-    return ChosenCandidate(
+    return Tradeoff(
         candidate=choice.candidate, reason=labels.write(choice.reason), measured_on=choice.measured_on,
         certainty=describe_certainty(called, labels.candidate(choice.candidate)),
         optimistic=not choice.nested and len(choice.beaten) > 0,
