@@ -228,11 +228,12 @@ class Offers:
 
 def make_offers(task: Task, n_classes: int) -> Offers:
     """Return what serves a task with so many classes, in the order of the registries."""
-    return _make_offers(task, n_classes > 2, *map(tuple, (SELECTORS, PERTURBATIONS, MODELS, SCORES)))
+    registered = tuple(SELECTORS), tuple(PERTURBATIONS), tuple(MODELS), tuple(SCORES)
+    return _make_offers(task, n_classes > 2, registered)
 
 
 @lru_cache(maxsize=8)
-def _make_offers(task: Task, several: bool, *registered: tuple[str, ...]) -> Offers:
+def _make_offers(task: Task, several: bool, registered: tuple[tuple[str, ...], ...]) -> Offers:
     """Build the offers, once as long as the same names are registered."""
     selectors = {name: SELECTORS[name] for name in serving(SELECTORS, task, several)}
     scores = list(serving(SCORES, task, several))

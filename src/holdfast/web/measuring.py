@@ -701,13 +701,10 @@ def _compare_features(selections: Mapping[str, Preferences], beside: Sequence[in
         raise ValueError(f"Expected places from 0 to {len(selections) - 1}, got {beside[0]} and {beside[1]}.")
     first, second = (list(selections)[place] for place in beside)
     sides = [_frequencies(selections[name], level) for name in (first, second)]
-    never = [
-        (
-            0.0,
-            *(float(end[0]) for end in frequency_interval(np.zeros(1, dtype=np.int64), selections[name].n_runs, level)),
-        )
-        for name in (first, second)
-    ]
+    never = []
+    for name in (first, second):
+        low, high = frequency_interval(np.zeros(1, dtype=np.int64), selections[name].n_runs, level)
+        never.append((0.0, float(low[0]), float(high[0])))
     rows = [
         _make_change(feature, *(side.get(feature, rest) for side, rest in zip(sides, never, strict=True)))
         for feature in dict.fromkeys(itertools.chain(*sides))
