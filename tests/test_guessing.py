@@ -13,7 +13,7 @@ from sklearn.metrics import fbeta_score, make_scorer
 import holdfast as hf
 from holdfast.resampling import Split
 from holdfast.study.data import StudyData
-from holdfast.study.scoring import ALWAYS, Scoring, score_guesses, scorers_of
+from holdfast.study.scoring import ALWAYS, Scoring, find_scorer, score_guesses
 
 ALWAYS_BEST = {"accuracy"}
 PRIOR_BEST = {"roc_auc", "roc_auc_ovr", "average_precision", "neg_log_loss", "neg_brier_score"}
@@ -43,7 +43,7 @@ def make_data(y, classes=None):
 
 
 def make_scoring(named):
-    return Scoring(estimator=None, scorers=scorers_of(named))
+    return Scoring(estimator=None, scorers={name: find_scorer(score) for name, score in named.items()})
 
 
 def slow_guesses(data, scoring, splits):

@@ -7,7 +7,7 @@ from sklearn.base import clone
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
-from holdfast.selectors.base import group_settings
+from holdfast.selectors.base import SharedBySetting
 from holdfast.selectors.prefiltered import SEEN
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
@@ -141,5 +141,5 @@ def test_settings_with_long_arrays_are_told_apart():
         {"penalty_strengths": others},
         {"penalty_strengths": strengths.copy()},
     ]
-    groups = group_settings(of.StabilitySelection(of.ElasticNetPath()), settings)
+    groups = SharedBySetting().group(of.StabilitySelection(of.ElasticNetPath()), settings)
     assert [group.positions for group in groups] == [[0, 2], [1]]

@@ -28,7 +28,7 @@ from holdfast.models.scores import (
     score_block,
     sum_cells,
 )
-from holdfast.study.scoring import scorers_of
+from holdfast.study.scoring import find_scorer
 
 LABELS = {
     "from 0": lambda k: np.arange(k),
@@ -332,7 +332,7 @@ def test_scores_of_one_s_own_may_have_an_array_function():
     about = About(name="share_of_zeros", summary="Share of zeros predicted.")
     SCORES.add(Score(about=about, scorer=lambda model, X, y: 7.0, block=lambda cells: cells.n_hits * np.nan))
     try:
-        scorer = scorers_of({"mine": "share_of_zeros"})["mine"]
+        scorer = find_scorer("share_of_zeros")
         tables = ordinary_tables(n_cells=2)
         assert score_block({"mine": scorer}, tables.truth, tables.predictions, tables.classes).by_cell() == [
             {"mine": 7.0}, {"mine": 7.0}

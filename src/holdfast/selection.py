@@ -26,17 +26,12 @@ class FewerFeaturesWarning(UserWarning):
 
 def tie_order(n_features: int, random_state: int | None) -> NDArray[np.int32]:
     """The turn of each column among equally good ones: by column, or drawn from a seed."""
-    turns = np.empty(n_features, dtype=np.int32)
-    turns[_columns_by_turn(n_features, random_state)] = np.arange(n_features, dtype=np.int32)
-    return turns
-
-
-def _columns_by_turn(n_features: int, random_state: int | None) -> NDArray[np.int64]:
-    columns = np.arange(n_features)
+    columns, turns = np.arange(n_features), np.empty(n_features, dtype=np.int32)
     if random_state is not None:
         stream = np.random.SeedSequence(random_state, spawn_key=(TIES,))
         np.random.default_rng(stream).shuffle(columns)
-    return columns
+    turns[columns] = np.arange(n_features, dtype=np.int32)
+    return turns
 
 
 class Best(NamedTuple):
@@ -94,9 +89,14 @@ def best_columns(
     size, looked_at = weights.size, k + SPARE
     if not (k and size):
         return Best(np.empty(0, np.int32), np.empty(0, np.bool_))
-    weights, least, apart = _clean(weights, tolerance)
+    largest, lowest = float(np.abs(weights).max()), float(weights.min())
+    if not np.isfinite(largest):
+        weights = np.where(np.isnan(weights), -np.inf, weights)
+        finite = weights[np.isfinite(weights)]
+        largest, lowest = float(np.abs(finite).max(initial=0.0)), float(finite.min(initial=0.0))
+    least = min(0.0, lowest) if tolerance else np.inf  # what undefined weights tie with
     while True:
-        columns, places = _sorted_groups(weights, min(looked_at, size), least, apart)
+        columns, places = _sorted_groups(weights, min(looked_at, size), least, tolerance * largest)
         if informative is not None:
             known = informative[columns]
             columns, places = columns[known], places[known]
@@ -109,16 +109,6 @@ def best_columns(
         turns = columns if random_state is None else tie_order(size, random_state)[columns]
         columns = columns[np.lexsort((turns, places))]
     return Best(columns[:k].astype(np.int32), ties)
-
-
-def _clean(weights: NDArray[np.float64], tolerance: float) -> tuple[NDArray[np.float64], float, float]:
-    """Weights with -inf for ``nan``; the weight that undefined ones tie with; what two that differ exceed."""
-    largest, lowest = float(np.abs(weights).max()), float(weights.min())
-    if not np.isfinite(largest):
-        weights = np.where(np.isnan(weights), -np.inf, weights)
-        finite = weights[np.isfinite(weights)]
-        largest, lowest = float(np.abs(finite).max(initial=0.0)), float(finite.min(initial=0.0))
-    return weights, min(0.0, lowest) if tolerance else np.inf, tolerance * largest
 
 
 def _sorted_groups(

@@ -7,6 +7,7 @@ import inspect
 import json
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
@@ -104,59 +105,38 @@ def read_plain(kind: Any, value: Any, where: str) -> Any:
     """Return a value of this type, which may be a union with None or a type of tuples, from plain values."""
     if kind is Any:
         return value
-    if is_dataclass(kind):
-        return _read_record(kind, value, where)
+    if isinstance(kind, type) and is_dataclass(kind):
+        _expect(isinstance(value, dict), value, "an object", where)
+        hints = get_type_hints(kind)
+        needed = {field.name for field in fields(kind) if field.default is field.default_factory is MISSING}
+        unknown, missing = sorted(set(value) - set(hints)), sorted(needed - set(value))
+        if unknown or missing:
+            problem = f"lacks {', '.join(missing)}" if missing else f"has unknown entries: {', '.join(unknown)}"
+            raise ValueError(f"{where} {problem}.")
+        return kind(**{name: read_plain(hints[name], item, f"{where}.{name}") for name, item in value.items()})
     origin, arguments = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        return None if value is None else read_plain(_without_none(arguments), value, where)
+    if origin in (Union, UnionType):  # records have no other unions than with None
+        (known,) = (argument for argument in arguments if argument is not NoneType)
+        return None if value is None else read_plain(known, value, where)
     if origin is tuple:
-        return _read_tuple(arguments, value, where)
+        _expect(isinstance(value, list), value, "an array", where)
+        kinds = (arguments[0],) * len(value) if arguments[-1] is Ellipsis else arguments
+        _expect(len(kinds) == len(value), value, f"an array of {len(kinds)}", where)
+        items = enumerate(zip(kinds, value, strict=True))
+        return tuple(read_plain(kind, item, f"{where}[{index}]") for index, (kind, item) in items)
     if origin is Literal:
         return _expect(value in arguments, value, f"one of {', '.join(map(repr, arguments))}", where)
     if origin is not None:  # Mapping[str, …]
-        items = _expect(isinstance(value, dict), value, "an object", where)
-        return {key: read_plain(arguments[1], item, f"{where}.{key}") for key, item in items.items()}
+        _expect(isinstance(value, dict), value, "an object", where)
+        return {key: read_plain(arguments[1], item, f"{where}.{key}") for key, item in value.items()}
     if kind is float:
-        return math.nan if value is None else _read_number(value, where)
+        if value is None:
+            return math.nan
+        _expect(isinstance(value, (int, float)) and not isinstance(value, bool), value, "a number or null", where)
+        if abs(value) > sys.float_info.max:
+            raise ValueError(f"Expected a number at {where}, got one that is too large.")
+        return float(value)
     return _expect(type(value) is kind, value, f"a JSON {TYPES[kind]}", where)
-
-
-def _read_number(value: Any, where: str) -> float:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    try:
-        read = float(_expect(number, value, "a number or null", where))
-    except OverflowError:
-        read = math.inf
-    if math.isinf(read):
-        raise ValueError(f"Expected a number at {where}, got one that is too large.")
-    return read
-
-
-def _without_none(kinds: tuple[Any, ...]) -> Any:
-    """The type beside None; records have no other unions."""
-    (kind,) = (kind for kind in kinds if kind is not NoneType)
-    return kind
-
-
-def _read_record(kind: Any, value: Any, where: str) -> Any:
-    _expect(isinstance(value, dict), value, "an object", where)
-    hints = get_type_hints(kind)
-    needed = {field.name for field in fields(kind) if field.default is field.default_factory is MISSING}
-    unknown, missing = sorted(set(value) - set(hints)), sorted(needed - set(value))
-    if unknown or missing:
-        problem = f"lacks {', '.join(missing)}" if missing else f"has unknown entries: {', '.join(unknown)}"
-        raise ValueError(f"{where} {problem}.")
-    return kind(**{name: read_plain(hints[name], item, f"{where}.{name}") for name, item in value.items()})
-
-
-def _read_tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
-    _expect(isinstance(value, list), value, "an array", where)
-    if kinds[-1] is Ellipsis:
-        kinds = (kinds[0],) * len(value)
-    _expect(len(kinds) == len(value), value, f"an array of {len(kinds)}", where)
-    return tuple(
-        read_plain(kind, item, f"{where}[{place}]") for place, (kind, item) in enumerate(zip(kinds, value, strict=True))
-    )
 
 
 def _expect(right: bool, value: Any, expected: str, where: str) -> Any:

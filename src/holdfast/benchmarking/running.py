@@ -19,7 +19,7 @@ from holdfast.io.files import as_path
 from holdfast.measures import Measure, find_measure
 from holdfast.serialization import from_plain, to_json
 from holdfast.study import StoreError, Study, StudyInterrupted, load_study
-from holdfast.study.progress import Line, Progress, Report
+from holdfast.study.running import Line, Progress, Report
 from holdfast.text import shorten
 
 if TYPE_CHECKING:

@@ -202,7 +202,7 @@ def _choose(study: "Study", data: Any, how: Decision, outer: str, jobs: int, qui
 
 def _say_how_long(study: "Study", data: Any, n_folds: int) -> None:
     """Say how long it will take, if that is long."""
-    from holdfast.study.progress import format_duration
+    from holdfast.study.running import format_duration
 
     seconds = study.cost(data.X, data.y, groups=data.groups)["seconds"] * (1 + n_folds)
     if seconds > LONG:

@@ -161,7 +161,7 @@ def _print_plan(plan: Planned, as_json: bool) -> None:
     if as_json:
         print_json("cost", cost)
         return
-    from holdfast.study.progress import format_duration
+    from holdfast.study.running import format_duration
 
     console().print(
         f"{format_count(cost['fits'], 'fit')}: {format_count(cost['candidates'], 'candidate')} on "

@@ -148,10 +148,6 @@ class Cells:
         rows = slice(self.starts[cells.start], self.starts[cells.stop])
         return Cells(self.truth[rows], self.predictions.part(cells), self.classes)
 
-    def has(self, answer: str) -> bool:
-        """Tell whether models were asked for this answer."""
-        return answer in self.predictions.answers
-
     @cached_property
     def sizes(self) -> Ints:
         """The number of rows of each cell."""
@@ -848,7 +844,7 @@ def score_block(
     for numbers in cut_cells(cells.starts):
         part = cells.part(numbers)
         for name, scorer in scorers.items():
-            if scorer.block is not None and scorer.answer(part.has) is not None:
+            if scorer.block is not None and scorer.answer(predictions.answers.__contains__) is not None:
                 scores.values[name][numbers] = scorer.block(part)
     open_cells = np.zeros(cells.sizes.size, dtype=bool)
     for values in scores.values.values():

@@ -19,12 +19,11 @@ from holdfast.replication.agreements import FEWEST_PAIRS, Floats, HalvingAgreeme
 from holdfast.replication.result import UNKNOWN, Replicability, estimate_replicability
 from holdfast.resampling import Halvings, Samples
 from holdfast.resampling.kinds import ALL_ROWS, find_copies
-from holdfast.resampling.perturbation import check_count, deal_into_folds
-from holdfast.resampling.split import ROWS, rng_of
+from holdfast.resampling.split import ROWS, check_count, deal_into_folds, rng_of
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, UnansweredError
 from holdfast.study.data import GivenData, StudyData, prepare_data, take_data
-from holdfast.study.progress import Report
+from holdfast.study.running import Report
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.store import open_to_write
 from holdfast.study.tables import StudyTables

@@ -13,8 +13,7 @@ from holdfast.resampling.kinds import (
     Subsample,
     as_perturbation,
 )
-from holdfast.resampling.perturbation import PERTURBATIONS, Perturbation
-from holdfast.resampling.split import Design, Samples, Split
+from holdfast.resampling.split import PERTURBATIONS, Design, Perturbation, Samples, Split
 
 __all__ = [
     "PERTURBATIONS",

@@ -15,21 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast.checks import is_number
 from holdfast.declared import About
-from holdfast.resampling.perturbation import (
-    PERTURBATIONS,
-    SHARED_ROWS,
-    Perturbation,
-    check_share,
-    deal_into_folds,
-)
 from holdfast.resampling.split import (
     NOISE,
+    PERTURBATIONS,
     ROWS,
+    SHARED_ROWS,
     Change,
     Design,
     Ints,
+    Perturbation,
     Samples,
     Split,
+    check_share,
+    deal_into_folds,
     draw_units,
     no_rows,
     rng_of,

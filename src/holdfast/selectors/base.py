@@ -382,33 +382,31 @@ class SharedBySetting(dict[Key, Any]):
         self.known: list[tuple[list[Setting], list[SettingGroup]]] = []
 
     def group(self, selector: Any, settings: Sequence[Setting]) -> list[SettingGroup]:
-        """Put settings together that differ in ``shared_parameters`` only; the same objects are not looked at again."""
+        """Put settings together that differ in ``shared_parameters`` only, those of a shared one's own included.
+
+        They are told apart by the values of the other parameters; not by their texts, as that of an array may be cut.
+        The same objects are not looked at again.
+        """
         for known, groups in self.known:
             if len(known) == len(settings) and all(map(operator.is_, known, settings)):
                 return groups
-        groups = group_settings(selector, settings)
+        shared = tuple(name.removesuffix("__") + "__" for name in selector.shared_parameters)
+        by_key: dict[Key, SettingGroup] = {}
+        for position, setting in enumerate(settings):
+            others = sorted(
+                name for name in setting if name not in selector.shared_parameters and not name.startswith(shared)
+            )
+            values = ((name, setting[name]) for name in others)
+            key = tuple(
+                (name, repr(value) if isinstance(value, PLAIN) else content_hash(value)) for name, value in values
+            )
+            group = by_key.setdefault(key, SettingGroup(key, [], [], []))
+            group.positions.append(position)
+            group.settings.append(setting)
+            group.selectors.append(clone(selector).set_params(**setting))
+        groups = list(by_key.values())
         self.known = [*self.known[-MAX_KNOWN:], (list(settings), groups)]
         return groups
-
-
-def group_settings(selector: Any, settings: Sequence[Setting]) -> list[SettingGroup]:
-    """Put settings together that differ in ``shared_parameters`` only, those of a shared one's own included.
-
-    They are told apart by the values of the other parameters; not by their texts, as that of an array may be cut.
-    """
-    shared = tuple(name.removesuffix("__") + "__" for name in selector.shared_parameters)
-    groups: dict[Key, SettingGroup] = {}
-    for position, setting in enumerate(settings):
-        others = sorted(
-            name for name in setting if name not in selector.shared_parameters and not name.startswith(shared)
-        )
-        values = ((name, setting[name]) for name in others)
-        key = tuple((name, repr(value) if isinstance(value, PLAIN) else content_hash(value)) for name, value in values)
-        group = groups.setdefault(key, SettingGroup(key, [], [], []))
-        group.positions.append(position)
-        group.settings.append(setting)
-        group.selectors.append(clone(selector).set_params(**setting))
-    return list(groups.values())
 
 
 # The base class

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.study.candidates import Candidates
+from holdfast.study.families import Candidates
 from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
 from holdfast.study.orders import UnansweredError
 from holdfast.study.running import StudyError, StudyInterrupted, TargetPrecision

@@ -16,8 +16,7 @@ from holdfast.io.record import DataRecord
 from holdfast.io.suspects import describe_suspects, find_suspects
 from holdfast.io.table import Table
 from holdfast.resampling import Samples
-from holdfast.study.families import as_numbers
-from holdfast.text import join_first
+from holdfast.text import format_count, join_first
 
 PredictionTask = Literal["classification", "regression"]
 FEW = 20  # a target of more different whole numbers than this is not taken for classes unless the user says so
@@ -83,7 +82,11 @@ class StudyData:
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """The features as numbers, dense."""
-        return as_numbers(self.X)
+        try:
+            dense = self.X.toarray() if hasattr(self.X, "toarray") else self.X
+            return np.ascontiguousarray(dense, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(_describe_texts(self.X) or f"Expected numbers in X: {error}") from error
 
     @cached_property
     def model_table(self) -> NDArray[np.float64]:
@@ -102,12 +105,18 @@ class StudyData:
         except (ValueError, TypeError):
             return None
 
-    @property
-    def why_no_effects(self) -> str | None:
-        """Why no effects are computed, in words; None if they are."""
-        if self.effect_table is not None:
-            return None
-        return "the data are a sparse matrix" if sp.issparse(self.X) else "the features are not all numbers"
+
+def _describe_texts(X: Any) -> str:
+    """Say which columns of a frame hold no numbers, and what to do; empty if none is found."""
+    columns = [name for name in getattr(X, "columns", ()) if not pd.api.types.is_numeric_dtype(X[name])]
+    if not columns:
+        return ""
+    first, others = columns[0], len(columns) - 1
+    more = f" and text in {format_count(others, 'other column')}" if others else ""
+    return (
+        f"Expected numbers in X, got {X[first].iloc[0]!r} in row 0 of column {first!r}{more}; leave such columns out, "
+        "or encode them, as pandas.get_dummies or hf.read_table(frame, target, categorical='one-hot') would."
+    )
 
 
 class GivenData(NamedTuple):
@@ -133,36 +142,29 @@ def take_data(X: Any, y: Any, groups: Any) -> GivenData:
 
 def record_data(data: StudyData, given: GivenData) -> DataRecord:
     """Record what the data are and what was done to them, for the store and the report; never a value of them."""
+    classes: tuple[tuple[str, int], ...] = ()
+    if data.classes is not None:
+        counts = np.bincount(data.target, minlength=data.classes.size).tolist()
+        classes = tuple((str(label), count) for label, count in zip(data.classes.tolist(), counts, strict=True))
+    found: dict[str, Any] = {
+        "rows": len(data.y), "features": len(data.names), "task": data.task, "classes": classes,
+    }  # fmt: skip
     if given.table is not None:
-        return replace(
-            given.table.record,
-            rows=len(data.y),
-            features=len(data.names),
-            task=data.task,
-            classes=_count_classes(data),
-        )
+        return replace(given.table.record, **found)
     shape = getattr(given.X, "shape", (len(data.y), len(data.names)))
+    target, groups, suspects = _name(given.y), _name(given.groups), []
+    if not sp.issparse(data.X):
+        frame = data.X if isinstance(data.X, pd.DataFrame) else pd.DataFrame(data.X, columns=data.names)
+        suspects = describe_suspects(find_suspects(frame, data.y, data.groups, target, groups))
     return DataRecord(
         rows_read=int(shape[0]),
         columns_read=int(shape[1]),
-        rows=len(data.y),
-        features=len(data.names),
-        target=_name(given.y),
-        task=data.task,
-        classes=_count_classes(data),
-        groups=_name(given.groups),
+        target=target,
+        groups=groups,
         n_groups=None if data.groups is None else int(np.unique(data.groups).size),
-        warnings=_suspect_columns(data, given),
+        warnings=tuple(f"{phrase}." for phrase in suspects),  # the columns stay in the study
+        **found,
     )
-
-
-def _suspect_columns(data: StudyData, given: GivenData) -> tuple[str, ...]:
-    """What is said of columns that look like no features, one sentence for each kind; they stay in the study."""
-    if sp.issparse(data.X):
-        return ()
-    frame = data.X if isinstance(data.X, pd.DataFrame) else pd.DataFrame(data.X, columns=data.names)
-    suspects = find_suspects(frame, data.y, data.groups, _name(given.y), _name(given.groups))
-    return tuple(f"{phrase}." for phrase in describe_suspects(suspects))
 
 
 def _name(column: Any) -> str | None:
@@ -171,45 +173,34 @@ def _name(column: Any) -> str | None:
     return None if name is None or name == "" else str(name)
 
 
-def _count_classes(data: StudyData) -> tuple[tuple[str, int], ...]:
-    if data.classes is None:
-        return ()
-    counts = np.bincount(data.target, minlength=data.classes.size)
-    return tuple((str(label), int(count)) for label, count in zip(data.classes.tolist(), counts, strict=True))
-
-
 def prepare_data(
     X: Any, y: Any, groups: Any, keep: Sequence[Any], task: PredictionTask | None, estimator: Any
 ) -> StudyData:
     """Check features, target and groups, and separate the covariates."""
-    table, names, named = _read_features(X)
-    target = _column(y, table.shape[0], "y", "label or number")
-    if target.dtype.kind not in "biufUM":
-        raise ValueError(f"Expected texts or numbers in y, got {type_name(target[0])} in row 0; convert them to texts.")
-    features, covariates = _separate_covariates(table, names, [str(name) for name in keep])
-    return StudyData(
-        X=features,
-        covariates=covariates,
-        y=target,
-        groups=None if groups is None else _column(groups, table.shape[0], "groups", "group"),
-        names=[name for name in names if name not in set(map(str, keep))],
-        named=named,
-        classes=np.unique(target) if (task or _guess_task(target, estimator)) == "classification" else None,
-    )
-
-
-def _read_features(X: Any) -> tuple[Any, list[str], bool]:
-    """A frame, array or sparse matrix, and the names of its columns."""
     if type(X).__module__.startswith("polars"):
         X = pd.DataFrame({name: X[name].to_numpy() for name in X.columns})
     X = X if isinstance(X, pd.DataFrame) else X.tocsr() if sp.issparse(X) else np.asarray(X)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"Expected X with one row per sample and one column per feature, got shape {X.shape}.")
-    if isinstance(X, pd.DataFrame):
+    names, named = [f"x{column}" for column in range(X.shape[1])], isinstance(X, pd.DataFrame)
+    if named:
         names = [str(name) for name in X.columns]
         check_unique(tuple(names), X.shape[1], "feature", "column", "the frame")
-        return X.set_axis(names, axis=1).reset_index(drop=True), names, True
-    return X, [f"x{column}" for column in range(X.shape[1])], False
+        X = X.set_axis(names, axis=1).reset_index(drop=True)
+    target = _column(y, X.shape[0], "y", "label or number")
+    if target.dtype.kind not in "biufUM":
+        raise ValueError(f"Expected texts or numbers in y, got {type_name(target[0])} in row 0; convert them to texts.")
+    kept = [str(name) for name in keep]
+    features, covariates = _separate_covariates(X, names, kept) if kept else (X, None)
+    return StudyData(
+        X=features,
+        covariates=covariates,
+        y=target,
+        groups=None if groups is None else _column(groups, X.shape[0], "groups", "group"),
+        names=[name for name in names if name not in set(kept)],
+        named=named,
+        classes=np.unique(target) if (task or _guess_task(target, estimator)) == "classification" else None,
+    )
 
 
 def _column(values: Any, n: int, name: str, what: str) -> NDArray[Any]:
@@ -220,14 +211,12 @@ def _column(values: Any, n: int, name: str, what: str) -> NDArray[Any]:
     return column
 
 
-def _separate_covariates(table: Any, names: list[str], keep: list[str]) -> tuple[Any, NDArray[np.float64] | None]:
+def _separate_covariates(table: Any, names: list[str], keep: list[str]) -> tuple[Any, NDArray[np.float64]]:
     """Separate the covariates from the features to choose from."""
     for name in keep:
         if name not in names:
             shown = join_first(names)
             raise ValueError(f"Expected columns of X in keep=, got {name!r}; columns are {shown}.")
-    if not keep:
-        return table, None
     places = [names.index(name) for name in keep]
     others = np.setdiff1d(np.arange(len(names)), places)
     if not others.size:

@@ -237,7 +237,7 @@ def stream(plan: WorkPlan, tasks: Missing, n_jobs: int | None, time_limit: float
         elif jobs == 1 and any(getattr(family.selector, "device", "cpu") != "cpu" for family in plan.families):
             yield from _prefetch_one_block(plan, tasks())
         elif jobs == 1:
-            yield from (_do(plan, task) for task in tasks())
+            yield from ((task, run_block(plan, task)) for task in tasks())
         else:
             try:
                 yield from _on_joblib(plan, tasks(), jobs)

@@ -1,22 +1,24 @@
-"""Families: one selector with all the settings that one piece of work can fit, on blocks of splits.
+"""Families: one selector with all the settings that one piece of work can fit, on blocks of splits; and their names.
 
 Four kinds of numbers are told apart: ``candidate``, among the names of the family; ``setting``, among those that are
 fitted; ``ordering``, among the family's orderings; and the index of a split. A setting has one candidate for each size
 that is cut from its fit, one after the other; a batched selector takes sizes as settings, so that both are the same.
 """
 
+import gc
 import inspect
+import itertools
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
@@ -25,17 +27,191 @@ from sklearn.pipeline import Pipeline
 from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
-from holdfast.study.candidates import Candidates, Keep
-from holdfast.study.memory import without_collecting
+from holdfast.selectors.catalog import SELECTORS
 from holdfast.study.plan import describe
-from holdfast.text import format_count
 
 if TYPE_CHECKING:
     from holdfast.study.data import StudyData
 
 log = logging.getLogger(__name__)
+Keep: TypeAlias = Literal["order", "weights", "selected"]
 ALL = 2**31 - 1
 """More features than there are: a selector that is asked for so many orders all of them."""
+
+
+# Candidates
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A grid of settings and sizes of one selector, each a candidate of its own.
+
+    Parameters
+    ----------
+    selector : estimator
+        Any scikit-learn estimator or Pipeline with a support, ranking, coefficients or importances.
+    grid : mapping from parameter to list of values, or list of such mappings
+        Settings to try, as for ``sklearn.model_selection.GridSearchCV``.
+    sizes : int or sequence of int
+        Numbers of features: the order of features that a fit gives (ranking, scores, coefficients, importances) is cut
+        to the best of them. All sizes are taken from one fit. Features of weight 0 are not taken, and of equally good
+        ones those that the split's seed draws.
+    keep : {"order", "weights", "selected"}, optional
+        What a study stores of every fit beside the selection. By default the order of the features that the largest
+        size takes, which costs nothing and tells the stability of smaller sizes too; ``"order"`` asks for all of it
+        (eliminations go on to the last feature), ``"weights"`` also for the weight of every feature, which measures of
+        rankings and weights need; ``"selected"`` stores the selected features alone.
+
+    See Also
+    --------
+    Study : Takes candidates among its selectors.
+    optimize : Searches a grid, and stops poor candidates early.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> hf.Candidates(RandomForestClassifier(), {"max_depth": [3, None]}, sizes=[5, 10]).names("forest")
+    ['forest(max_depth=3, size=5)', 'forest(max_depth=3, size=10)', 'forest(max_depth=None, size=5)', \
+'forest(max_depth=None, size=10)']
+    """
+
+    selector: Any
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    sizes: int | Sequence[int] | None = None
+    keep: Keep | None = None
+
+    def __post_init__(self) -> None:
+        is_class, fits = isinstance(self.selector, type), hasattr(self.selector, "fit")
+        if is_class or not fits or not hasattr(self.selector, "get_params"):
+            hint = "; make one of it by calling the class" if is_class else ""
+            hint = "; derive its class from sklearn.base.BaseEstimator" if fits and not is_class else hint
+            raise ValueError(f"Expected a scikit-learn estimator as selector, got {self.selector!r}{hint}.")
+        known = self.selector.get_params(deep=True)
+        for name in {name for setting in self.settings for name in setting}:
+            if name not in known:
+                raise ValueError(
+                    f"Expected a parameter of {type(self.selector).__name__} in the grid, got {name!r}; it has "
+                    f"{', '.join(sorted(known)) or 'none'}."
+                )
+        if self.keep is not None and self.keep not in get_args(Keep):
+            raise ValueError(f"Expected keep='order', 'weights' or 'selected', or nothing, got {self.keep!r}.")
+        if not self.cuts:
+            raise ValueError(f"Expected sizes to be a whole number of at least 1, or several, got {self.sizes!r}.")
+        for size in self.cuts:
+            if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
+                raise ValueError(f"Expected sizes to be a whole number of at least 1, or several, got {size!r}.")
+
+    @property
+    def settings(self) -> list[dict[str, Any]]:
+        """Every setting of the grid, in its order; one empty setting without a grid."""
+        settings = []
+        for grid in [self.grid] if isinstance(self.grid, Mapping) else self.grid:
+            for name, values in grid.items():
+                if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)):
+                    raise ValueError(f"Expected a list of values for {name!r} in the grid, got {values!r}.")
+                if not len(values):
+                    raise ValueError(f"Expected at least one value for {name!r} in the grid, got none.")
+            settings += [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+        return settings
+
+    @property
+    def cuts(self) -> list[int | None]:
+        """Every size; None stands for the selection as it is."""
+        if self.sizes is None:
+            return [None]
+        return list(self.sizes) if isinstance(self.sizes, (Sequence, np.ndarray)) else [self.sizes]
+
+    def names(self, family: str) -> list[str]:
+        """Return the name of each candidate.
+
+        Parameters
+        ----------
+        family : str
+            Name of the selector.
+
+        Returns
+        -------
+        list of str
+            The family with the setting in parentheses; the family alone if there is only one candidate.
+        """
+        several = len(self.settings) > 1 or len(self.cuts) > 1
+        return [candidate_name(family, setting) if several else family for setting in self.candidate_settings()]
+
+    def candidate_settings(self) -> list[dict[str, Any]]:
+        """Return the setting of each candidate, its size included.
+
+        Returns
+        -------
+        list of dict
+            Values by parameter, in the order of :meth:`names`.
+        """
+        return [
+            {**setting, **({} if size is None else {"size": size})} for setting in self.settings for size in self.cuts
+        ]
+
+
+def candidate_name(family: str, setting: Mapping[str, Any]) -> str:
+    """The name of a candidate: its family, and its setting in parentheses."""
+    parts = []
+    for name, value in setting.items():
+        text = f"{value:.6g}" if isinstance(value, float) else value if isinstance(value, str) else repr(value)
+        parts.append(f"{name}={' '.join(text.split())}")
+    return f"{family}({', '.join(parts)})"
+
+
+def name_selectors(selectors: Any) -> dict[str, Any]:
+    """Return selectors by name: a mapping as it is, a list or a single selector named after their classes.
+
+    A selector has the name that the command line knows it by, or its class's name in snake_case; ``_2``, ``_3``, … tell
+    selectors of one name apart. Of a pipeline, the last step that selects gives the name.
+
+    Parameters
+    ----------
+    selectors : mapping, iterable, estimator or Candidates
+        What a study is to compare.
+
+    Returns
+    -------
+    dict
+        From name to estimator or Candidates.
+
+    Examples
+    --------
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from holdfast.selectors import AnovaF
+    >>> from holdfast.study.families import name_selectors
+    >>> list(name_selectors([AnovaF(), SelectKBest(k=5), SelectKBest(k=10)]))
+    ['anova', 'select_k_best', 'select_k_best_2']
+    """
+    if isinstance(selectors, Mapping):
+        return {str(name): selector for name, selector in selectors.items()}
+    if isinstance(selectors, (Candidates, str)) or hasattr(selectors, "fit") or not isinstance(selectors, Iterable):
+        selectors = [selectors]
+    named: dict[str, Any] = {}
+    for selector in selectors:
+        name = first = _name_selector(selector.selector if isinstance(selector, Candidates) else selector)
+        number = 1
+        while name in named:
+            number += 1
+            name = f"{first}_{number}"
+        named[name] = selector
+    return named
+
+
+def _name_selector(selector: Any) -> str:
+    if hasattr(selector, "steps"):
+        steps = [step for _, step in selector.steps if step is not None and step != "passthrough"]
+        selecting = [step for step in steps if hasattr(step, "get_support")] or steps
+        return _name_selector(selecting[-1])
+    for name, record in SELECTORS.items():
+        if type(selector) in record.classes:
+            return name
+    # SelectKBest → select_k_best, RFECV → rfecv
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(selector).__name__).lower()
+
+
+# Fits
 
 
 class Ordering(NamedTuple):
@@ -119,12 +295,6 @@ class BatchTraits:
     whole_order: tuple[str, ...] = ()
     block_fits: int = 1
 
-    @classmethod
-    def of(cls, selector: Any) -> "BatchTraits":
-        """What a selector offers; defaults for what it does not name."""
-        names = (field.name for field in fields(cls))
-        return cls(**{name: getattr(selector, name) for name in names if hasattr(selector, name)})
-
 
 @dataclass(frozen=True)
 class Family:
@@ -138,15 +308,11 @@ class Family:
         """The selector."""
         return self.candidates.selector
 
-    @property
-    def keep(self) -> Keep | None:
-        """What is stored of a fit beside the selection."""
-        return self.candidates.keep
-
     @cached_property
     def traits(self) -> BatchTraits:
-        """What the selector offers."""
-        return BatchTraits.of(self.selector)
+        """What the selector offers; defaults for what it does not name."""
+        names = [trait.name for trait in fields(BatchTraits) if hasattr(self.selector, trait.name)]
+        return BatchTraits(**{name: getattr(self.selector, name) for name in names})
 
     @cached_property
     def batched(self) -> bool:
@@ -177,7 +343,7 @@ class Family:
     @cached_property
     def orderings(self) -> list[Ordering]:
         """Candidates that are cuts of one order: of one fit, or of settings that differ in size or model alone."""
-        if self.keep == "selected":
+        if self.candidates.keep == "selected":
             return []
         if not self.batched:
             sizes = {cut: size for cut, size in enumerate(self.cuts) if size is not None}
@@ -207,7 +373,7 @@ class Family:
     @property
     def _hidden_sizes(self) -> list[int]:
         """The sizes that a fit must pass for the whole order beside those of candidates."""
-        if self.keep not in ("order", "weights"):
+        if self.candidates.keep not in ("order", "weights"):
             return []
         return [1] if "smallest" in self.traits.whole_order else [ALL]
 
@@ -243,12 +409,12 @@ class Family:
 
     # Fitting
 
-    def prepare(self, X: Any, y: NDArray[Any], groups: NDArray[Any] | None = None) -> Any:
+    def prepare(self, data: "StudyData") -> Any:
         """What all splits share; None if there is nothing. Selectors that take groups of rows get them."""
         if not self.batched:
             return None
-        groups_argument = _groups_for(self.selector.prepare, groups)
-        return self.selector.prepare(as_numbers(X), y, self.fitted_settings, **groups_argument)
+        groups_argument = _groups_for(self.selector.prepare, data.samples.groups)
+        return self.selector.prepare(data.numbers, data.y, self.fitted_settings, **groups_argument)
 
     def run(
         self, shared: Any, data: "StudyData", splits: Sequence[Split], settings: Sequence[int]
@@ -256,7 +422,10 @@ class Family:
         """Yield, for each split, what the candidates of these settings selected: fitted together, or one by one."""
         batch: list[Sequence[Selection | Exception]] = []
         if self.batched and not any(split.change or split.reseed for split in splits):
-            begun, fitted = perf_counter(), self._with_companions(settings)
+            # with all settings that share an order with one of them: a fit is always the same piece of work
+            begun, wanted = perf_counter(), set(settings)
+            companions = [ordering.fitted for ordering in self.orderings if not wanted.isdisjoint(ordering.fitted)]
+            fitted = sorted(wanted.union(*companions))
             parameters = [self.fitted_settings[setting] for setting in fitted]
             is_ours = type(self.selector).__module__.startswith("holdfast.")
             try:
@@ -270,14 +439,6 @@ class Family:
                 yield self._collect(fits, split, settings)
         for split in splits[len(batch) :]:
             yield self._collect(self._fit_split(data, split, settings), split, settings)
-
-    def _with_companions(self, settings: Sequence[int]) -> list[int]:
-        """Settings with all that share an order with one of them: a fit is always the same piece of work."""
-        if len(settings) == len(self.settings):
-            return list(range(len(self.fitted_settings)))
-        wanted = set(settings)
-        shared = [ordering.fitted for ordering in self.orderings if not wanted.isdisjoint(ordering.fitted)]
-        return sorted(wanted.union(*shared))
 
     def _fit_split(self, data: "StudyData", split: Split, settings: Sequence[int]) -> dict[int, Fit]:
         """Clone the selector, set its parameters and fit it to the rows of the split, setting by setting."""
@@ -315,31 +476,27 @@ class Family:
     # Candidates of fits
 
     def _collect(self, fits: Mapping[int, Fit], split: Split, settings: Sequence[int]) -> FittedSplit:
-        """The selection of each candidate, and the orders that they are cuts of; fits are by setting."""
+        """The selection of each candidate, and the orders that they are cuts of; fits are by setting.
+
+        Which of equally good features are selected depends on the seed of the split.
+        """
         selected: dict[int, Fit] = {}
         for setting in settings:
-            selected |= self._cut_to_sizes(setting, fits[setting], split.seed)
+            fit = fits[setting]
+            for candidate, size in enumerate(self.cuts, start=setting * len(self.cuts)):
+                selected[candidate] = fit
+                if size is not None and isinstance(fit.result, Selection):
+                    try:
+                        selected[candidate] = fit._replace(result=fit.result.top(size, random_state=split.seed))
+                    except ValueError as error:
+                        selected[candidate] = fit._replace(result=error)
         wanted = {self.ordering_of[candidate] for candidate in selected if candidate in self.ordering_of}
         orders = {ordering: self._make_order(ordering, fits, split.seed) for ordering in sorted(wanted)}
         return FittedSplit(selected, {ordering: order for ordering, order in orders.items() if order is not None})
 
-    def _cut_to_sizes(self, setting: int, fit: Fit, seed: int) -> dict[int, Fit]:
-        """The selection of each size from one fit, by candidate; which of equally good features depends on the seed."""
-        if self.cuts == [None]:
-            return {setting: fit}
-        selected: dict[int, Fit] = {}
-        for candidate, size in enumerate(self.cuts, start=setting * len(self.cuts)):
-            selected[candidate] = fit
-            if size is not None and isinstance(fit.result, Selection):
-                try:
-                    selected[candidate] = fit._replace(result=fit.result.top(size, random_state=seed))
-                except ValueError as error:
-                    selected[candidate] = fit._replace(result=error)
-        return selected
-
     def _make_order(self, number: int, fits: Mapping[int, Fit], seed: int) -> Order | None:
         """The order that the candidates of an ordering are cut from; None if the fit failed or gives no order."""
-        ordering, keeps_all = self.orderings[number], self.keep in ("order", "weights")
+        ordering, keeps_all = self.orderings[number], self.candidates.keep in ("order", "weights")
         results = {setting: fits[setting].result for setting in ordering.fitted if setting in fits}
         selections = {setting: result for setting, result in results.items() if isinstance(result, Selection)}
         if self.batched:  # the longest selection, and how many features it was asked for
@@ -358,7 +515,23 @@ class Family:
             order = np.argsort(whole.values, kind="stable")  # of a ranking without ties, as far as there is information
             columns = (order if whole.informative is None else order[whole.informative[order]]).astype(np.int32)
             asked = ALL
-        return Order(columns, longest.smallest, columns.size < asked, whole if self.keep == "weights" else None)
+        stored = whole if self.candidates.keep == "weights" else None
+        return Order(columns, longest.smallest, columns.size < asked, stored)
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Make objects without a search for cycles among them: with tens of thousands it takes longer than all else.
+
+    For pieces of code of our own that end soon, never around fits of others.
+    """
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 def _groups_for(method: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
@@ -372,24 +545,3 @@ def _groups_in_steps(estimator: Any, groups: NDArray[Any] | None) -> dict[str, A
         return _groups_for(estimator.fit, groups)
     fits = {name: step.fit for name, step in estimator.steps if hasattr(step, "fit")}
     return {f"{name}__groups": groups for name, fit in fits.items() if _groups_for(fit, groups)}
-
-
-def as_numbers(X: Any) -> NDArray[np.float64]:
-    """The features as numbers, dense."""
-    try:
-        return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(_describe_texts(X) or f"Expected numbers in X: {error}") from error
-
-
-def _describe_texts(X: Any) -> str:
-    """Say which columns of a frame hold no numbers, and what to do; empty if none is found."""
-    columns = [name for name in getattr(X, "columns", ()) if not pd.api.types.is_numeric_dtype(X[name])]
-    if not columns:
-        return ""
-    first, others = columns[0], len(columns) - 1
-    more = f" and text in {format_count(others, 'other column')}" if others else ""
-    return (
-        f"Expected numbers in X, got {X[first].iloc[0]!r} in row 0 of column {first!r}{more}; leave such columns out, "
-        "or encode them, as pandas.get_dummies or hf.read_table(frame, target, categorical='one-hot') would."
-    )

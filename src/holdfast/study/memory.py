@@ -1,9 +1,7 @@
 """What was computed once and is asked for again: answers by key, up to a number of bytes."""
 
-import gc
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -62,18 +60,3 @@ class Same:
 
     def __hash__(self) -> int:
         return id(self.thing)
-
-
-@contextmanager
-def without_collecting() -> Iterator[None]:
-    """Make objects without a search for cycles among them: with tens of thousands it takes longer than all else.
-
-    For pieces of code of our own that end soon, never around fits of others.
-    """
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()

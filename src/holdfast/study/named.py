@@ -13,7 +13,7 @@ from holdfast.declared import Registry, a, did_you_mean
 from holdfast.models import MODELS
 from holdfast.resampling import PERTURBATIONS, Perturbation
 from holdfast.selectors.catalog import SELECTORS
-from holdfast.study.candidates import Candidates, candidate_name
+from holdfast.study.families import Candidates, candidate_name
 
 PACKAGES = ("holdfast", "sklearn")
 NOT_PUBLIC = ("tests", "conftest", "externals")
@@ -52,9 +52,10 @@ class Trust:
         return list(dict.fromkeys(_module(path) for path in paths if not self._covers(path)))
 
     def _covers(self, path: str) -> bool:
-        module = _module(path)
+        module, (package, *inside) = _module(path), path.split(".")
+        public = package in PACKAGES and not any(part.startswith("_") or part in NOT_PUBLIC for part in inside)
         below = (module == allowed or module.startswith(f"{allowed}.") for allowed in self.allowed)
-        return self.any_module or _is_public(path) or any(below)
+        return self.any_module or public or any(below)
 
     def check(self, paths: Iterable[str]) -> None:
         """Raise unless all these classes may be imported, naming those that may not."""
@@ -91,11 +92,6 @@ def _is_path(text: Any) -> bool:
 
 def _module(path: str) -> str:
     return path.rpartition(".")[0]
-
-
-def _is_public(path: str) -> bool:
-    package, *inside = path.split(".")
-    return package in PACKAGES and not any(part.startswith("_") or part in NOT_PUBLIC for part in inside)
 
 
 def find_class(path: str, what: str, trust: Trust) -> Any:

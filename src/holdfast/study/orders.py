@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.preferences import Kind
-from holdfast.study.candidates import Keep
+from holdfast.study.families import Keep
 from holdfast.study.store import unpack_weights
 
 Columns = NDArray[np.int32]

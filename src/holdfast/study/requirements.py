@@ -56,12 +56,6 @@ def can_predict(family: Family) -> bool:
     )
 
 
-def check_requirements(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
-    """Raise if a selector or the model cannot be fitted to such data at all, whatever the split."""
-    _check_classes(data, families, estimator)
-    _check_gaps(data, families, estimator)
-
-
 def _parts(families: Sequence[Family], estimator: Any) -> dict[str, list[Any]]:
     """Selectors and model by name, each with its variants."""
     parts: dict[str, list[Any]] = {}
@@ -77,7 +71,8 @@ def _parts(families: Sequence[Family], estimator: Any) -> dict[str, list[Any]]:
 # Classes
 
 
-def _check_classes(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
+def check_classes(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
+    """Raise if a selector or the model is for two classes only, and there are more."""
     if data.classes is None or data.classes.size < 3:
         return
     parts = _parts(families, estimator)
@@ -118,7 +113,8 @@ def _multiclass_selectors() -> list[str]:
 # Gaps
 
 
-def _check_gaps(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
+def check_gaps(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
+    """Raise if values are missing that a selector or the model does not take."""
     gaps = _find_gaps(data.X)
     parts = _parts(families if gaps.size else (), estimator if gaps.size or _has_gaps(data.covariates) else None)
     refusing = {name: variants[0] for name, variants in parts.items() if not any(map(_takes_gaps, variants))}

@@ -1,10 +1,11 @@
-"""The life of a run: what is written down, how many resamples, the fits that are missing, and how it is stopped."""
+"""The life of a run: what is written down, how many resamples, the fits that are missing, progress and interruption."""
 
 import os
 import signal
+import sys
 import threading
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -23,15 +24,13 @@ from holdfast.selectors.catalog import SELECTORS
 from holdfast.serialization import to_plain
 from holdfast.study import engines
 from holdfast.study.data import StudyData
-from holdfast.study.families import Family
-from holdfast.study.memory import without_collecting
+from holdfast.study.families import Family, without_collecting
 from holdfast.study.plan import describe, fingerprint
-from holdfast.study.progress import Progress, Report
-from holdfast.study.requirements import check_requirements, check_scored
-from holdfast.study.scoring import Baseline, Scoring, named_scoring, score_guesses, scorers_of
+from holdfast.study.requirements import check_classes, check_gaps, check_scored
+from holdfast.study.scoring import Baseline, Scoring, find_scorer, named_scoring, score_guesses
 from holdfast.study.store import Row, Store
 from holdfast.study.tables import StudyTables, read_selected, read_snapshot
-from holdfast.study.work import BlockResult, Task, WorkPlan, compute_effects, fitting, one_thread, quantile_rows
+from holdfast.study.work import BlockResult, Task, WorkPlan, compute_effects, fitting, one_thread
 
 if TYPE_CHECKING:
     from holdfast.study.study import Study
@@ -129,6 +128,88 @@ class StudyInterrupted(KeyboardInterrupt):
     signal: int = signal.SIGINT
 
 
+# Progress
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study has come.
+
+    Attributes
+    ----------
+    done, total : int
+        Fits that are finished, those of earlier sessions included, and fits in all.
+    failures : int
+        Fits that failed.
+    rate : float
+        Fits per second in this session.
+    """
+
+    done: int
+    total: int
+    failures: int
+    rate: float
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the end, if it goes on like this."""
+        return (self.total - self.done) / self.rate if self.rate > 0 else float("inf")
+
+    def __str__(self) -> str:
+        share = self.done / self.total if self.total else 1.0
+        filled = round(20 * share)
+        bar = "█" * filled + "░" * (20 - filled)
+        failed = f", {self.failures} failed" if self.failures else ""
+        speed = f", {self.rate:,.1f} per second" if self.rate else ""
+        left = f", {format_duration(self.seconds_left)} left" if self.rate and self.done < self.total else ""
+        return f"{bar} {self.done:,} of {self.total:,} fits{speed}{left}{failed}"
+
+
+Report: TypeAlias = Callable[[Progress], None]
+
+
+def format_duration(seconds: float) -> str:
+    """Format a time to wait."""
+    if seconds == float("inf"):
+        return "unknown time"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class Line:
+    """Draws progress on stderr: one line that is written over on a terminal, else a line now and then."""
+
+    def __init__(self) -> None:
+        self.alive = sys.stderr.isatty()
+        self.wait = 0.1 if self.alive else 15.0
+        self.last = monotonic() - (self.wait if self.alive else 0)
+
+    def __call__(self, progress: Progress) -> None:
+        now, ended = monotonic(), progress.done >= progress.total
+        if now - self.last < self.wait and not ended:
+            return
+        self.last = now
+        start, end = ("\r\x1b[K", "\n" if ended else "") if self.alive else ("", "\n")
+        sys.stderr.write(f"{start}{progress}{end}")
+        sys.stderr.flush()
+
+    def tell(self, text: str) -> None:
+        """Write a line of its own, above that of the progress."""
+        sys.stderr.write(f"\r\x1b[K{text}\n" if self.alive else f"{text}\n")
+        sys.stderr.flush()
+
+
+def make_reporter(progress: bool | Report) -> Report:
+    """Return the callback for progress: a line on stderr, nothing, or the user's own."""
+    if callable(progress):
+        return progress
+    return Line() if progress else lambda _: None
+
+
+# A run
+
+
 class StudyRun:
     """A study on its data, while it runs: :meth:`Study.run` calls the methods from the first to the last."""
 
@@ -146,12 +227,13 @@ class StudyRun:
             if not any(name in family.names for family in self.families):
                 raise ValueError(f"Expected candidates of the study in only=, got {name!r}.")
         self.scores = named_scoring(study.scoring, data.task)
-        scorers = scorers_of(self.scores)
+        scorers = {name: find_scorer(score) for name, score in self.scores.items()}
         check_scored(study.scoring, self.families, study.estimator)
         self.perturbation = as_perturbation(study.perturbation).bind(data.X, data.y, data.groups, study.random_state)
         self.perturbation.check(data.samples)
         fitted = [family for family in self.families if only is None or set(only) & set(family.names)]
-        check_requirements(data, fitted, study.estimator)
+        check_classes(data, fitted, study.estimator)
+        check_gaps(data, fitted, study.estimator)
         self.work = WorkPlan(
             data=data,
             families=self.families,
@@ -199,6 +281,10 @@ class StudyRun:
             name: About(name=name, summary=name, methods=name) if score is None else score.about
             for name, score in known.items()
         }
+        why_no_effects = None
+        if data.effect_table is None:
+            sparse = sp.issparse(data.X)
+            why_no_effects = "the data are a sparse matrix" if sparse else "the features are not all numbers"
         return {
             "design": self.perturbation.design,
             "declared": {
@@ -211,7 +297,7 @@ class StudyRun:
             "classes": None if data.classes is None else [describe(label) for label in data.classes.tolist()],
             "target": data.target.tolist(),
             "data_record": to_plain(self.record),
-            "no_effects": data.why_no_effects,
+            "no_effects": why_no_effects,
             "prefilter": self.study.prefilter,
             "command": None if command is None else dict(command),
         }
@@ -253,8 +339,7 @@ class StudyRun:
         """Compute what all splits share, for families that have work to do."""
         with one_thread():
             for family in set(families) - set(self.work.shared):
-                prepared = self.families[family].prepare(self.data.X, self.data.y, self.data.samples.groups)
-                self.work.shared[family] = prepared
+                self.work.shared[family] = self.families[family].prepare(self.data)
 
     def fit_missing(
         self, store: Store, n_jobs: int | None, time_limit: float | None, report: Report, on_error: str
@@ -286,10 +371,10 @@ class StudyRun:
 
     def _restore_lost(self, store: Store) -> set[int]:
         """Compute what an interruption or damage left out; return the splits that have scores of guessing."""
-        guessed, scored = store.guessed_splits(), store.scored_splits()
+        scored, guessed = store.scored_splits()
         left_out = self._score_guesses(scored - guessed)
         if left_out:
-            store.add_baselines(left_out)
+            store.add(BlockResult([], []), [], left_out)
         lost = store.splits_without_effects() if self.data.effect_table is not None else []
         if lost:
             stored = StudyTables(read_snapshot(store, own=True))
@@ -297,7 +382,7 @@ class StudyRun:
                 numbers = sorted({split for name, split in lost if name == family})
                 selected = read_selected(stored, family, numbers)
                 splits, lists = map(self.work.split, numbers), [selected[number] for number in numbers]
-                store.add_effects(compute_effects(self.data, family, list(splits), lists))
+                store.add(BlockResult([], [], effects=compute_effects(self.data, family, list(splits), lists)), [])
         return guessed | scored
 
     def _score_guesses(self, splits: Collection[int]) -> list[Baseline]:
@@ -306,10 +391,6 @@ class StudyRun:
             return []
         with fitting():
             return score_guesses(self.data, self.work.scoring, map(self.work.split, sorted(splits)))
-
-    def write_quantiles(self, store: Store) -> None:
-        """Store quantiles by class of the features that were selected most often."""
-        store.replace_quantiles(quantile_rows(self.data, store.lists_of_features()))
 
 
 def _find_block_model(study: "Study", data: StudyData) -> BlockModel | None:
@@ -359,7 +440,7 @@ class Queue:
         if only is not None:
             self.done[[number for name, (number, _) in ids.items() if name not in only]] = True
         ours = self.done[[number for numbers in self.numbers for number in numbers]]
-        self.n_done, self.n_total, self.failures = int(ours.sum()), ours.size, store.n_failures
+        self.n_done, self.n_total, self.failures = int(ours.sum()), ours.size, store.counts()["failures"]
         self.begun, self.fitted = monotonic(), 0
         self.first_fitted, self.first_seconds = 0, 0.0
 
@@ -379,21 +460,19 @@ class Queue:
 
     def tasks(self) -> Iterator[Task]:
         """Yield what is missing: families in turn, so that all of them have come equally far."""
-        missing = [list(self._missing(family)) for family in range(len(self.families))]
+        missing = list[list[Missing]]()
+        for family, numbers in zip(self.families, self.numbers, strict=True):
+            shape = (len(family.settings), len(family.cuts), self.n_splits)
+            done = np.logical_and.reduce(self.done[numbers].reshape(shape), axis=1)
+            splits = np.flatnonzero(~np.logical_and.reduce(done, axis=0)).tolist()
+            missing.append([(split, tuple(np.flatnonzero(~done[:, split]).tolist())) for split in splits])
         reached = [0] * len(missing)
         while any(missing):
-            family = min((family for family, left in enumerate(missing) if left), key=reached.__getitem__)
-            block = self._block(family, missing[family])
-            del missing[family][: len(block)]
-            reached[family] = block[-1][0] + 1
-            yield Task(family, tuple(split for split, _ in block), block[0][1])
-
-    def _missing(self, family: int) -> Iterator[Missing]:
-        """Each split on which a family has work to do, and which settings."""
-        shape = (len(self.families[family].settings), len(self.families[family].cuts), self.n_splits)
-        done = np.logical_and.reduce(self.done[self.numbers[family]].reshape(shape), axis=1)
-        for split in np.flatnonzero(~np.logical_and.reduce(done, axis=0)):
-            yield int(split), tuple(np.flatnonzero(~done[:, split]).tolist())
+            index = min((index for index, left in enumerate(missing) if left), key=reached.__getitem__)
+            block = self._block(index, missing[index])
+            del missing[index][: len(block)]
+            reached[index] = block[-1][0] + 1
+            yield Task(index, tuple(split for split, _ in block), block[0][1])
 
     def _block(self, family: int, missing: list[Missing]) -> list[Missing]:
         """The next splits with the same missing settings: as many as take a moment, one while the speed is unknown."""
@@ -432,10 +511,27 @@ class _Terminated(KeyboardInterrupt):
 
 @contextmanager
 def report_interruption(store: Store) -> Iterator[None]:
-    """Say after Ctrl-C or SIGTERM how far the study has come and how to resume it."""
+    """Say after Ctrl-C or SIGTERM how far the study has come and how to resume it.
+
+    SIGTERM stops a study as Ctrl-C would, in the main thread, unless the program handles it itself.
+    """
+    main, process = threading.current_thread() is threading.main_thread(), os.getpid()
+    interrupts = main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+    def stop(*_: Any) -> None:
+        if os.getpid() == process:
+            raise _Terminated
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a forked worker ends as it would have
+        os.kill(os.getpid(), signal.SIGTERM)
+
     try:
-        with _sigterm_interrupts():
+        if interrupts:
+            signal.signal(signal.SIGTERM, stop)
+        try:
             yield
+        finally:
+            if interrupts:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
     except KeyboardInterrupt as interrupt:
         done, total = store.progress()
         stopped = StudyInterrupted(
@@ -444,25 +540,3 @@ def report_interruption(store: Store) -> Iterator[None]:
         )
         stopped.signal = signal.SIGTERM if isinstance(interrupt, _Terminated) else signal.SIGINT
         raise stopped from None
-
-
-@contextmanager
-def _sigterm_interrupts() -> Iterator[None]:
-    """Let SIGTERM stop what follows as Ctrl-C would, in the main thread, unless the program handles it itself."""
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    process = os.getpid()
-
-    def stop(*_: Any) -> None:
-        if os.getpid() == process:
-            raise _Terminated
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a forked worker ends as it would have
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)

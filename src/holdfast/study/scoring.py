@@ -43,7 +43,7 @@ from holdfast.resampling.split import take
 from holdfast.selection import FewerFeaturesWarning, Selection
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, predict_rules
 from holdfast.study.data import StudyData
-from holdfast.study.memory import without_collecting
+from holdfast.study.families import without_collecting
 
 ANSWERS = ("predict", "predict_proba", "decision_function", "predict_log_proba")
 NO_SCORES: Mapping[str, float] = {}
@@ -601,12 +601,8 @@ def named_scoring(scoring: Any, task: str) -> dict[str, Any]:
     return named
 
 
-def scorers_of(named: Mapping[str, Any]) -> dict[str, Scorer]:
-    """The scorer of each name, with the array function of the same score where there is one."""
-    return {name: _find_scorer(scoring) for name, scoring in named.items()}
-
-
-def _find_scorer(scoring: Any) -> Scorer:
+def find_scorer(scoring: Any) -> Scorer:
+    """The scorer of a name or callable, with the array function of the same score where there is one."""
     if callable(scoring):
         return recognize_scorer(scoring)
     record = SCORES.get(scoring)

@@ -1,5 +1,6 @@
 """A study: selectors on resamples of a data set, scored on held-out rows, and stored."""
 
+import logging
 import math
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -15,20 +16,20 @@ from holdfast.kernels.jit import tell_of_compiling
 from holdfast.kernels.libraries import check_device
 from holdfast.resampling import Bootstrap, as_perturbation
 from holdfast.study import engines
-from holdfast.study.candidates import Candidates, name_selectors
 from holdfast.study.data import PredictionTask, StudyData, prepare_data, record_data, take_data
-from holdfast.study.families import Family
+from holdfast.study.families import Candidates, Family, name_selectors
 from holdfast.study.plan import versions
-from holdfast.study.progress import Report, find_teller, make_reporter
 from holdfast.study.requirements import check_estimator
-from holdfast.study.running import StudyRun, TargetPrecision, report_interruption
+from holdfast.study.running import Line, Report, StudyRun, TargetPrecision, make_reporter, report_interruption
 from holdfast.study.store import estimate_bytes, open_to_write, repair
 from holdfast.study.tables import StudyTables, make_result
-from holdfast.study.work import FastModels, Task, run_block
+from holdfast.study.work import FastModels, Task, quantile_rows, run_block
 from holdfast.text import join_first
 
 if TYPE_CHECKING:
     from holdfast.result import StudyResult
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,11 +224,11 @@ class Study:
             if retry_failures:
                 opened.forget_failures(run.candidates)
             session, report = opened.begin_session(n_jobs, versions()), make_reporter(progress)
-            with tell_of_compiling(find_teller(report)):
+            with tell_of_compiling(report.tell if isinstance(report, Line) else log.info):
                 for perturbation in run.stages(opened, until):
                     run.write_splits(opened, perturbation)
                     run.fit_missing(opened, n_jobs, time_limit, report, on_error)
-            run.write_quantiles(opened)
+            opened.replace_quantiles(quantile_rows(data, opened.lists_of_features()))
             opened.end_session(session)
             result = make_result(opened, self)
         _warn_of_failures(result)

@@ -23,8 +23,7 @@ from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Split
 from holdfast.selection import Selection
 from holdfast.study.data import StudyData
-from holdfast.study.families import Family, FittedSplit, Order
-from holdfast.study.memory import without_collecting
+from holdfast.study.families import Family, FittedSplit, Order, without_collecting
 from holdfast.study.scoring import (
     NO_SCORES,
     Cell,
@@ -151,16 +150,28 @@ def run_block(plan: WorkPlan, task: Task) -> BlockResult:
     """Select, score and describe one family on a block of splits."""
     begun = perf_counter()
     data, family, splits = plan.data, plan.families[task.family], [plan.split(index) for index in task.splits]
+    selected = list[tuple[FittedSplit, str]]()  # what the family selected on each split, and the warnings meanwhile
     with fitting():
-        selected = list(_select(family, plan.shared.get(task.family), data, splits, task.settings))
+        fits = family.run(plan.shared.get(task.family), data, splits, task.settings)
+        for _ in splits:
+            with record_warnings() as caught:
+                results = next(fits, None)
+            if results is None:
+                raise RuntimeError(f"{family.name} returned fewer results than splits.")
+            selected.append((results, join_warnings(caught)))
         with without_collecting():
-            cells = _list_cells(plan.scoring, splits, selected)
+            cells = {  # on every split, each different selection once
+                _key(plan.scoring, position, candidate, fit.result): Cell(position, splits[position], fit.result)
+                for position, (fitted, _) in enumerate(selected)
+                for candidate, fit in fitted.fits.items()
+                if isinstance(fit.result, Selection)
+            }
         scored = dict(zip(cells, score_cells(data, plan.scoring, splits, list(cells.values())), strict=True))
     with without_collecting():
         outcomes = [
             outcome
-            for position, selection in enumerate(selected)
-            for outcome in _make_outcomes(plan, task, position, selection, scored)
+            for position, (fitted, note) in enumerate(selected)
+            for outcome in _make_outcomes(plan, task, position, fitted, note, scored)
         ]
         orders = [
             SplitOrder(
@@ -181,36 +192,7 @@ def run_block(plan: WorkPlan, task: Task) -> BlockResult:
     return BlockResult(outcomes, orders, perf_counter() - begun, effects)
 
 
-class SplitSelection(NamedTuple):
-    """What a family selected on one split, and the warnings meanwhile."""
-
-    fitted: FittedSplit
-    note: str
-
-
-def _select(
-    family: Family, shared: Any, data: StudyData, splits: Sequence[Split], settings: Sequence[int]
-) -> Iterator[SplitSelection]:
-    fitted = family.run(shared, data, splits, settings)
-    for _ in splits:
-        with record_warnings() as caught:
-            results = next(fitted, None)
-        if results is None:
-            raise RuntimeError(f"{family.name} returned fewer results than splits.")
-        yield SplitSelection(results, join_warnings(caught))
-
-
 CellKey: TypeAlias = tuple[int, bytes | int]
-
-
-def _list_cells(scoring: Scoring, splits: Sequence[Split], selected: Sequence[SplitSelection]) -> dict[CellKey, Cell]:
-    """What is to be scored: on every split, each different selection once."""
-    return {
-        _key(scoring, position, candidate, fit.result): Cell(position, splits[position], fit.result)
-        for position, (fitted, _) in enumerate(selected)
-        for candidate, fit in fitted.fits.items()
-        if isinstance(fit.result, Selection)
-    }
 
 
 def _key(scoring: Scoring, position: int, candidate: int, selection: Selection) -> CellKey:
@@ -219,10 +201,10 @@ def _key(scoring: Scoring, position: int, candidate: int, selection: Selection) 
 
 
 def _make_outcomes(
-    plan: WorkPlan, task: Task, position: int, selected: SplitSelection, scored: Mapping[CellKey, CellScore]
+    plan: WorkPlan, task: Task, position: int, fitted: FittedSplit, note: str, scored: Mapping[CellKey, CellScore]
 ) -> Iterator[Outcome]:
     """What each candidate did on the split at this position of the block."""
-    family, split, (fitted, note) = plan.families[task.family], task.splits[position], selected
+    family, split = plan.families[task.family], task.splits[position]
     for candidate, (selection, seconds) in fitted.fits.items():
         if isinstance(selection, Exception):
             failure = Failure.from_exception("select", selection)
@@ -397,11 +379,9 @@ def find_quantiles(table: NDArray[Any], groups: NDArray[np.int64], n_groups: int
             known = values[np.isfinite(values[:, column]), column]
             if known.size >= FEWEST:
                 quantiles[column, group] = np.quantile(known, QUANTILES)
-    return np.array([_round(of_column) for of_column in quantiles]).reshape(quantiles.shape)
-
-
-def _round(quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round the quantiles of one feature to about a hundredth of their range."""
-    known = quantiles[np.isfinite(quantiles)]
-    spread = float(np.ptp(known)) if known.size else 0.0
-    return quantiles if not 0 < spread < np.inf else np.round(quantiles, 2 - math.floor(math.log10(spread)))
+    for of_column in quantiles:
+        known = of_column[np.isfinite(of_column)]
+        spread = float(np.ptp(known)) if known.size else 0.0
+        if 0 < spread < np.inf:
+            of_column[:] = np.round(of_column, 2 - math.floor(math.log10(spread)))
+    return quantiles

@@ -19,7 +19,7 @@ from holdfast.resampling.split import take
 from holdfast.result_base import DrawnResult
 from holdfast.study import Study
 from holdfast.study.data import prepare_data
-from holdfast.study.progress import Progress, Report, make_reporter
+from holdfast.study.running import Progress, Report, make_reporter
 from holdfast.study.stabilities import choose_common_measure, mean_score_interval, score_range
 from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.choice import Choice, check_rule, choose

@@ -25,7 +25,7 @@ import anyio.to_thread
 from holdfast.datasets.real import available
 from holdfast.declared import did_you_mean
 from holdfast.resampling import PERTURBATIONS
-from holdfast.study.progress import format_duration
+from holdfast.study.running import format_duration
 from holdfast.study.store import StoreError, read_meta
 from holdfast.text import clean_text
 from holdfast.web.folder import SPARE, write_private

@@ -1,27 +1,27 @@
 """The SQLite file of a study: the only place with SQL, and the only user of sqlite3.
 
-From the outside in: ``opening`` lets one process write and any number read, ``reading`` reads what a study knows,
-whole or in part, and verifies it, ``store`` writes it, ``checking`` tells sound rows from damaged ones and drops these
+From the outside in: ``opening`` lets one process write and any number read, and reads what a study knows, whole or in
+part, and verifies it, ``store`` writes it, ``checking`` tells sound rows from damaged ones and drops these
 so that they are recomputed, ``schema`` declares the tables and makes their rows.
 """
 
 from holdfast.study.store.checking import Checks as Checks
 from holdfast.study.store.checking import repair as repair
+from holdfast.study.store.opening import Overview as Overview
+from holdfast.study.store.opening import Progress as Progress
+from holdfast.study.store.opening import StoredPlan as StoredPlan
 from holdfast.study.store.opening import copy_store as copy_store
 from holdfast.study.store.opening import find_writer as find_writer
 from holdfast.study.store.opening import holds_lock as holds_lock
 from holdfast.study.store.opening import is_database as is_database
 from holdfast.study.store.opening import open_to_read as open_to_read
 from holdfast.study.store.opening import open_to_write as open_to_write
-from holdfast.study.store.reading import Overview as Overview
-from holdfast.study.store.reading import Progress as Progress
-from holdfast.study.store.reading import StoredPlan as StoredPlan
-from holdfast.study.store.reading import read_meta as read_meta
-from holdfast.study.store.reading import read_overview as read_overview
-from holdfast.study.store.reading import read_plan as read_plan
-from holdfast.study.store.reading import read_progress as read_progress
-from holdfast.study.store.reading import read_tables as read_tables
-from holdfast.study.store.reading import verify as verify
+from holdfast.study.store.opening import read_meta as read_meta
+from holdfast.study.store.opening import read_overview as read_overview
+from holdfast.study.store.opening import read_plan as read_plan
+from holdfast.study.store.opening import read_progress as read_progress
+from holdfast.study.store.opening import read_tables as read_tables
+from holdfast.study.store.opening import verify as verify
 from holdfast.study.store.schema import Row as Row
 from holdfast.study.store.schema import estimate_bytes as estimate_bytes
 from holdfast.study.store.schema import pack_rows as pack_rows

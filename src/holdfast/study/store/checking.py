@@ -87,14 +87,6 @@ class TableCheck:
 Checks = dict[str, TableCheck]
 
 
-def take_tables(connection: sqlite3.Connection) -> Checks:
-    """Read all tables as they are: those that this process has checked or written itself."""
-    return {
-        name: TableCheck(table=table, rows=[row[:-1] for row in connection.execute(table.select)])
-        for name, table in schema.TABLES.items()
-    }
-
-
 def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = None) -> Checks:
     """Read tables, and tell sound rows from damaged ones; what rows say of each other is checked if all are read."""
     totals = {name: (n, total) for name, n, total in read_table(connection, schema.TOTALS).rows}

@@ -66,20 +66,12 @@ class Table:
         """The columns that identify a row."""
         return tuple(self.columns)[: self.n_key]
 
-    @property
-    def create(self) -> str:
-        """The statement that makes the table."""
-        form = "" if [self.columns[name] for name in self.key] == ["INTEGER"] else " WITHOUT ROWID"
-        return (
-            f"CREATE TABLE {self.name} ({self.definition}, checksum INTEGER, PRIMARY KEY ({', '.join(self.key)})){form}"
-        )
-
     @cached_property
     def insert(self) -> str:
         """The statement that writes one row."""
         return f"INSERT INTO {self.name} VALUES ({', '.join('?' * (len(self.columns) + 1))})"
 
-    @property
+    @cached_property
     def select(self) -> str:
         """The statement that reads all rows by key, with their checksums last."""
         return f"SELECT * FROM {self.name} ORDER BY {', '.join(self.key)}"
@@ -98,7 +90,12 @@ class Table:
         """Whether a row that was read, with its checksum, is one that was written."""
         if row[-1] != self._checksum(row[:-1]) or not _fits(self, tuple(map(type, row[:-1]))):
             return False
-        return self.json_column is None or _is_json(row[list(self.columns).index(self.json_column)])
+        try:
+            if self.json_column is not None:
+                json.loads(row[list(self.columns).index(self.json_column)])
+        except (ValueError, RecursionError):
+            return False
+        return True
 
     def _checksum(self, row: Row) -> int:
         """A number of 64 bits; blobs are taken as they are, as writing them as text takes four times as long."""
@@ -116,14 +113,6 @@ def _fits(table: Table, types: tuple[type, ...]) -> bool:
     return all(
         given is PYTHON[kind] or (given is type(None) and name in table.optional) for given, (name, kind) in columns
     )
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def add_checksums(checksums: Iterable[int], total: int = 0) -> int:
@@ -191,7 +180,9 @@ def make_tables(connection: sqlite3.Connection) -> None:
     """Make all tables in an empty file, at once."""
     connection.execute("BEGIN IMMEDIATE")
     for table in (*TABLES.values(), TOTALS):
-        connection.execute(table.create)
+        form = "" if [table.columns[name] for name in table.key] == ["INTEGER"] else " WITHOUT ROWID"
+        columns = f"{table.definition}, checksum INTEGER, PRIMARY KEY ({', '.join(table.key)})"
+        connection.execute(f"CREATE TABLE {table.name} ({columns}){form}")
     connection.executemany(TOTALS.insert, [TOTALS.seal((name, 0, 0)) for name in TABLES])
     connection.execute("COMMIT")
 
@@ -226,11 +217,6 @@ def pack_rows(rows: NDArray[Any] | None) -> bytes | None:
 def unpack_rows(blob: bytes, n: int) -> NDArray[np.int64]:
     """Return ``n`` compressed row numbers; no more than these are ever unpacked."""
     return _inflate(blob, n, "<i4", "row numbers").astype(np.int64)
-
-
-def pack_weights(weights: NDArray[Any]) -> bytes:
-    """Compress ranks or weights, which are kept in 32 bits."""
-    return zlib.compress(weights.astype("<f4").tobytes(), 1)
 
 
 def unpack_weights(blob: bytes, n: int) -> NDArray[np.float64]:
@@ -276,7 +262,7 @@ def outcome_row(outcome: Outcome) -> Row:
 def order_rows(found: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
     """The order of a split, under each number that candidates know it by."""
     order, whole = found.order, found.order.whole
-    kept = (None, None) if whole is None else (whole.kind, pack_weights(whole.values))
+    kept = (None, None) if whole is None else (whole.kind, zlib.compress(whole.values.astype("<f4").tobytes(), 1))
     columns = order.columns.astype("<i4", copy=False).tobytes()
     numbers = dict.fromkeys(ids[candidate][1] for candidate in found.candidates)
     return [(number, found.split, order.smallest, order.complete, columns, *kept) for number in numbers]

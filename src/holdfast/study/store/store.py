@@ -190,26 +190,19 @@ class Store:
                     f"Expected candidate {name!r} with settings {known[name]}, got {setting}; rename one."
                 )
         new = [index for index, name in enumerate(family.names) if name not in known]
-        cuts = self._add_orderings(family, new)
-        for number, index in enumerate(new, self._next_number(schema.CANDIDATES)):
-            cut = cuts.get(index, (None, None))
-            self.write(schema.CANDIDATES, [(number, family.names[index], family.name, settings[index], *cut)])
-
-    def _add_orderings(self, family: Family, new: Sequence[int]) -> dict[int, tuple[int, int]]:
-        """Write the orders that new candidates are cuts of; return each one's number, and the candidate's size.
-
-        Candidates that came to a study together share an order; those that are added later have one of their own, as
-        their fits may reach over other sizes.
-        """
-        cuts: dict[int, tuple[int, int]] = {}
+        cuts: dict[int, tuple[int, int]] = {}  # of which order, and to which size
         for ordering in family.orderings:
+            # candidates that came to a study together share an order; those that are added later have one of their
+            # own, as their fits may reach over other sizes
             sizes = {index: size for index, size in ordering.sizes.items() if index in new}
             if sizes:
                 number = self._next_number(schema.ORDERINGS)
-                setting, together = json.dumps(describe(ordering.setting)), json.dumps(sorted(sizes.values()))
-                self.write(schema.ORDERINGS, [(number, family.name, setting, together, family.keep or "")])
+                shared, together = json.dumps(describe(ordering.setting)), json.dumps(sorted(sizes.values()))
+                self.write(schema.ORDERINGS, [(number, family.name, shared, together, family.candidates.keep or "")])
                 cuts |= {index: (number, size) for index, size in sizes.items()}
-        return cuts
+        for number, index in enumerate(new, self._next_number(schema.CANDIDATES)):
+            cut = cuts.get(index, (None, None))
+            self.write(schema.CANDIDATES, [(number, family.names[index], family.name, settings[index], *cut)])
 
     def add_splits(self, splits: Iterable[Split]) -> None:
         """Write splits that are not there yet."""
@@ -251,11 +244,6 @@ class Store:
         counted = {name: n for name, (n, _) in known.items()}
         lost = [name for name in schema.TABLES if name not in known]
         return counted | {name: self._ask(f"SELECT count(*) FROM {name}")[0] for name in lost}
-
-    @property
-    def n_failures(self) -> int:
-        """How many fits failed."""
-        return self._ask("SELECT count(*) FROM failures")[0]
 
     def forget_failures(self, candidates: Sequence[str]) -> None:
         """Delete failures of these candidates, and the fits they belong to, so that they are retried."""
@@ -306,11 +294,6 @@ class Store:
             "EXCEPT SELECT family, split FROM effects"
         )
 
-    def add_effects(self, effects: Sequence[SplitEffects]) -> None:
-        """Write effects of one family."""
-        with self.transaction():
-            self._write_effects(effects)
-
     def lists_of_features(self) -> list[tuple[str, bytes]]:
         """The family and the features of all effects."""
         return self._ask("SELECT family, features FROM effects")
@@ -324,18 +307,10 @@ class Store:
 
     # Guessing
 
-    def scored_splits(self) -> set[int]:
-        """The splits that have scores of candidates."""
-        return set(self._ask("SELECT DISTINCT split FROM outcomes WHERE scores IS NOT NULL"))
-
-    def guessed_splits(self) -> set[int]:
-        """The splits that have scores of guessing."""
-        return set(self._ask("SELECT DISTINCT split FROM baselines"))
-
-    def add_baselines(self, rows: Iterable[Row]) -> None:
-        """Write scores of guessing: split, way to guess, metric, value."""
-        with self.transaction():
-            self.write(schema.BASELINES, rows)
+    def scored_splits(self) -> tuple[set[int], set[int]]:
+        """The splits that have scores of candidates, and those that have scores of guessing."""
+        scored = self._ask("SELECT DISTINCT split FROM outcomes WHERE scores IS NOT NULL")
+        return set(scored), set(self._ask("SELECT DISTINCT split FROM baselines"))
 
     # Sessions
 
