@@ -77,14 +77,6 @@ def as_positions(chosen: Any, n: int) -> NDArray[np.int64]:
     return np.arange(n)[chosen]
 
 
-def check_not_empty(**counts: int) -> None:
-    """Raise if there is none of a thing that is needed."""
-    for what, count in counts.items():
-        if count < 1:
-            needed = " and ".join(f"one {name}" for name in counts)
-            raise ValueError(f"Expected at least {needed}, got {count or 'zero'} {what}s; add a {what}.")
-
-
 def check_number_of_features(n_features: Any, argument: str = "n_features") -> int:
     """Return a number of features as an int; raise unless it is a whole number from 1 to 100 million."""
     if isinstance(n_features, (bool, np.bool_)) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
@@ -199,19 +191,8 @@ def as_matrix(matrix: Matrix, what: str, row: str = "run") -> NDArray[Any]:
     return cast(NDArray[Any], array)
 
 
-def check_binary(array: NDArray[Any], names: Names, labels: Names) -> None:
-    """Raise unless all entries are 0 or 1."""
-    wrong = (array != 0) & (array != 1)  # true for nan and text too
-    if wrong.any():
-        raise ValueError(
-            f"Expected only 0 and 1, got {first_wrong(array, wrong, names, labels)}. "
-            "Make gaps and texts 0 or 1; for scores or ranks use Preferences.from_weights() or "
-            "Preferences.from_rankings()."
-        )
-
-
-def sparse_ones(matrix: Any, names: Names, labels: Names) -> tuple[NDArray[Any], NDArray[Any], int, int]:
-    """Return rows and columns of the ones of a sparse 0/1 matrix, and its shape."""
+def _sparse_ones(matrix: Any, names: Names, labels: Names) -> tuple[NDArray[Any], NDArray[Any], int, int]:
+    """Rows and columns of the ones of a sparse 0/1 matrix, and its shape."""
     csr = sp.csr_array(matrix, copy=True)  # what follows works in place
     csr.sum_duplicates()
     wrong = np.flatnonzero((csr.data != 0) & (csr.data != 1))
@@ -378,20 +359,16 @@ def find_universe(
     elif indices:
         return None, check_number_of_features(n_features), None
     else:
-        seen = _names_seen(runs, check_number_of_features(n_features))
+        check_number_of_features(n_features)
+        seen = tuple(dict.fromkeys(str(member) for members in runs for member in members))
+        if len(seen) > n_features:
+            raise ValueError(
+                f"Expected at most n_features={n_features} different names, got {len(seen)}; n_features is the number "
+                "of features there were to choose from."
+            )
         names = seen if len(seen) == n_features else PartialNames(seen, int(n_features))
         return names, int(n_features), {name: place for place, name in enumerate(seen)}
     return names, len(names), None if indices else {name: place for place, name in enumerate(names)}
-
-
-def _names_seen(runs: list[list[Any]], n_features: int) -> tuple[str, ...]:
-    seen = tuple(dict.fromkeys(str(member) for members in runs for member in members))
-    if len(seen) > n_features:
-        raise ValueError(
-            f"Expected at most n_features={n_features} different names, got {len(seen)}; n_features is the number of "
-            "features there were to choose from."
-        )
-    return seen
 
 
 def sorted_indices(
@@ -419,12 +396,17 @@ def sorted_indices(
 def subsets_of_matrix(matrix: Matrix, names: Names, labels: Names) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
     """Return the index lists of a 0/1 matrix, one row per run, and the number of features."""
     if sp.issparse(matrix):
-        rows, columns, n_runs, n_features = sparse_ones(matrix, names, labels)
+        rows, columns, n_runs, n_features = _sparse_ones(matrix, names, labels)
     else:
         array = as_matrix(matrix, "0/1 matrix")
         n_runs, n_features = array.shape
-        if array.dtype != bool:
-            check_binary(array, names, labels)
+        wrong = np.zeros(1, bool) if array.dtype == bool else (array != 0) & (array != 1)  # true for nan and text too
+        if wrong.any():
+            raise ValueError(
+                f"Expected only 0 and 1, got {first_wrong(array, wrong, names, labels)}. "
+                "Make gaps and texts 0 or 1; for scores or ranks use Preferences.from_weights() or "
+                "Preferences.from_rankings()."
+            )
         rows, columns = np.nonzero(array)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_runs))])
     return columns.astype(np.int32), indptr.astype(np.int64), n_features

@@ -18,7 +18,6 @@ from holdfast.checks import (
     as_names,
     as_positions,
     as_ranks,
-    check_not_empty,
     check_number_of_features,
     check_unique,
     find_names,
@@ -123,7 +122,11 @@ class Preferences(ResultMixin):
 
     def __post_init__(self) -> None:
         freeze(self.indices, self.indptr, self.values)
-        check_not_empty(run=self.n_runs, feature=self.n_features)
+        for what, count in (("run", self.n_runs), ("feature", self.n_features)):
+            if count < 1:
+                raise ValueError(
+                    f"Expected at least one run and one feature, got {count or 'zero'} {what}s; add a {what}."
+                )
         object.__setattr__(self, "n_features", check_number_of_features(self.n_features))
         object.__setattr__(self, "names", check_unique(self.names, self.n_features, "feature", "column", "features="))
         object.__setattr__(self, "labels", check_unique(self.labels, self.n_runs, "run", "run", "labels="))

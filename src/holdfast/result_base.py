@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import fields, is_dataclass
+from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -53,7 +54,8 @@ class ResultMixin:
             table: pd.DataFrame = getattr(self, self._table_field)
             return table
         values = {name: getattr(self, name) for name in _field_names(self)}
-        return pd.DataFrame([{name: value for name, value in values.items() if _is_scalar(value)}])
+        scalar = (str, bool, int, float, np.generic, NoneType)
+        return pd.DataFrame([{name: value for name, value in values.items() if isinstance(value, scalar)}])
 
     @property
     def _title(self) -> str:
@@ -106,7 +108,3 @@ def _words(name: str) -> str:
 
 def _field_names(result: Any) -> list[str]:
     return [field.name for field in fields(result)] if is_dataclass(result) else []
-
-
-def _is_scalar(value: Any) -> bool:
-    return value is None or isinstance(value, (str, bool, int, float, np.generic))

@@ -155,7 +155,13 @@ class GivenSimilarity(FeatureSimilarity):
 
     def __init__(self, matrix: Matrix):
         self.names, _ = find_names(matrix, None, None)
-        self.matrix: Any = _sparse(matrix) if sp.issparse(matrix) else _dense(matrix, self.names)
+        if sp.issparse(matrix):
+            self.matrix: Any = sp.csr_array(matrix, dtype=np.float64, copy=True)
+            self.matrix.sum_duplicates()
+        else:
+            self.matrix = as_finite_floats(
+                matrix, "similarities", self.names, None, row="feature", remedy="Give unlike features 0."
+            )
         self.n_features = self.matrix.shape[1]
         _check_similarity(self.matrix)
 
@@ -306,16 +312,6 @@ def _feature_values(X: Matrix, names: Names) -> NDArray[np.float64]:
     return as_finite_floats(
         X, "feature values", names, None, row="sample", remedy="Fill in or leave out missing values."
     )
-
-
-def _dense(matrix: Matrix, names: Names) -> NDArray[np.float64]:
-    return as_finite_floats(matrix, "similarities", names, None, row="feature", remedy="Give unlike features 0.")
-
-
-def _sparse(matrix: Any) -> sp.csr_array:
-    copy = sp.csr_array(matrix, dtype=np.float64, copy=True)
-    copy.sum_duplicates()
-    return copy
 
 
 def _check_similarity(matrix: Any) -> None:

@@ -75,6 +75,15 @@ class DesignedRuns:
         """Of nested subsamples, the sizes below that of the whole sample."""
         return tuple(sorted(set(self.fractions) - {1.0})) if self.sizes is None else self.sizes
 
+    def take(self, runs: Sequence[int]) -> "DesignedRuns":
+        """Return these runs, in this order."""
+        return replace(
+            self,
+            runs=self.runs.take(runs),
+            blocks=[self.blocks[run] for run in runs],
+            fractions=[self.fractions[run] for run in runs],
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class BlockValues:
@@ -141,7 +150,11 @@ def design_comparisons(
     common: dict[str, DesignedRuns] = {}
     for names in members:
         labels = _common_labels({name: selections[name] for name in names})
-        common |= {name: _restrict_runs(selections[name], labels) for name in names}
+        for name in names:
+            own = selections[name].runs.labels or ()
+            run_of = {label: run for run, label in enumerate(own)}
+            runs = [run_of[label] for label in labels]
+            common[name] = selections[name] if tuple(labels) == own else selections[name].take(runs)
     if first.stand_alone:
         chosen = find_measure(measure).bind(**parameters)
         evaluated = evaluate_sides([common[name].runs for name in selections], chosen, X, undefined)
@@ -362,18 +375,4 @@ def _with_scope(estimate: StabilityEstimate, designed: DesignedRuns) -> Stabilit
         estimate,
         scope=designed.about.scope or estimate.scope,
         validated=estimate.validated and designed.design == "runs",
-    )
-
-
-def _restrict_runs(designed: DesignedRuns, labels: Sequence[str]) -> DesignedRuns:
-    """Return only the runs of these labels, in this order."""
-    if tuple(labels) == designed.runs.labels:
-        return designed
-    place = {label: run for run, label in enumerate(designed.runs.labels or ())}
-    runs = [place[label] for label in labels]
-    return replace(
-        designed,
-        runs=designed.runs.take(runs),
-        blocks=[designed.blocks[run] for run in runs],
-        fractions=[designed.fractions[run] for run in runs],
     )

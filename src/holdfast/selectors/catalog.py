@@ -87,18 +87,15 @@ class SelectorRegistry(Registry[NamedSelector]):
     def describe(self, selector: Any) -> About:
         """Return what is said of a selector: its own words, those of its class's record, or its class's name."""
         if isinstance(selector, Pipeline):
-            return self._describe_pipeline(selector)
+            steps = [self.describe(step) for _, step in selector.steps if isinstance(step, BaseEstimator)]
+            named = [about for about in steps if about.name in self]
+            return named[-1] if named else steps[-1]
         own = getattr(selector, "about", None)
         if isinstance(own, About):
             return own
         records = [record.about for record in self.values() if type(selector) in record.classes]
         name = type(selector).__name__
         return records[0] if records else About(name=name, summary=name, methods=name)
-
-    def _describe_pipeline(self, pipeline: Pipeline) -> About:
-        steps = [self.describe(step) for _, step in pipeline.steps if isinstance(step, BaseEstimator)]
-        named = [about for about in steps if about.name in self]
-        return named[-1] if named else steps[-1]
 
 
 SELECTORS = SelectorRegistry("selector", where="holdfast.selectors.SELECTORS")

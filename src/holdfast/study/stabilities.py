@@ -225,15 +225,9 @@ def find_pilot(study: "StudyTables", candidate: str) -> Pilot | None:
     first = np.flatnonzero(study.split_numbers(designed.runs) < until["pilot"]).tolist()
     if designed.runs.kind != "subset" or not first:
         return None
-    pilot = replace(
-        designed,
-        runs=designed.runs.take(first),
-        blocks=[designed.blocks[run] for run in first],
-        fractions=[designed.fractions[run] for run in first],
-    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)
-        estimate = design_stability(pilot, until["measure"])
+        estimate = design_stability(designed.take(first), until["measure"])
     if estimate.no_interval:
         return None
     planned = runs_needed(until["half_width"], pilot=estimate, level=until["level"])
