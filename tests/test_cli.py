@@ -1,11 +1,13 @@
 import json
 import re
+import resource
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import holdfast as hf
@@ -449,6 +451,38 @@ def test_help_shows_examples(command, words):
     text = plain(answer(command, "--help").stdout)
     for word in words:
         assert word in text
+
+
+def help_seconds(command):
+    """CPU seconds of a new process that shows the help of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    arguments = [sys.executable, "-m", "holdfast", *command.split(), "--help"]
+    subprocess.run(arguments, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_the_help_of_every_command_takes_at_most_0_6_seconds_of_cpu():
+    for command in ("", *typer.main.get_command(app).commands):
+        seconds = min(help_seconds(command) for _ in range(3)) if help_seconds(command) > 0.6 else 0
+        assert seconds <= 0.6, command
+
+
+def test_examples_name_candidates_that_the_examples_of_studies_have():
+    from holdfast.cli.parsing import parse_named
+    from holdfast.study.named import named_selectors
+
+    def shown(command):
+        return " ".join(re.sub("[│]", " ", plain(answer(command, "--help").stdout)).split())
+
+    texts = re.findall(r'-s "?(\w+:[\w=|]+)"?', shown("tradeoff"))
+    assert len(texts) == 2
+    named = [(text.partition(":")[0], *parse_named(text, "selector")) for text in texts]
+    families = {key: made for own in named for key, made in named_selectors(*own, "classification").items()}
+    known = {name for family in hf.Study(families).families for name in family.names}
+    asked = [name for command in ("features", "check") for name in re.findall(r'--candidate "(.*?)"', shown(command))]
+    assert len(asked) == 2
+    assert set(asked) <= known
 
 
 @pytest.mark.parametrize(

@@ -243,6 +243,16 @@ def test_the_documentation_s_tables_are_the_records(kind):
     assert expected == page.read_text(encoding="utf-8"), "run HOLDFAST_WRITE_DOCS=1 pytest tests/test_declared.py"
 
 
+def test_the_names_in_help_texts_are_those_of_the_registries():
+    path = Path(records.__file__).with_name("names.toml")
+    lines = ["# The names of every registry, for help texts and completions, which cannot wait until it is imported.",
+             "# HOLDFAST_WRITE_DOCS=1 pytest tests/test_declared.py writes them anew.", ""]  # fmt: skip
+    expected = "\n".join([*lines, *(f"{kind} = {json.dumps(list(registry(kind)))}" for kind in HOMES), ""])
+    if os.environ.get("HOLDFAST_WRITE_DOCS"):
+        path.write_text(expected, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == expected, "run HOLDFAST_WRITE_DOCS=1 pytest tests/test_declared.py"
+
+
 @pytest.mark.parametrize("values", [None, {}, {"name": "a"}, {**About(name="a", summary="b").to_dict(), "needs": [1]}])
 def test_what_is_no_record_is_told(values):
     assert not is_about(values)

@@ -98,7 +98,7 @@ def benchmark(
 def _read_tables(tables: list[str], chosen: dict[str, Any], quiet: bool) -> "dict[str, Table]":
     """Read every table; a name is that of its file, or as it was typed where two files have the same."""
     asked = [_split_target(text, chosen.get("target")) for text in tables]
-    stems = [_stem(data) for data, _ in asked]
+    stems = [Path(Path(data).name.removesuffix(".gz")).stem if Path(data).exists() else data for data, _ in asked]
     names = [data if stems.count(stem) > 1 else stem for (data, _), stem in zip(asked, stems, strict=True)]
     for name in names:
         if names.count(name) > 1:
@@ -120,11 +120,6 @@ def _split_target(text: str, target: str | None) -> tuple[str, str | None]:
     if colon and own and not as_path(text).exists() and as_path(file).exists():
         return str(as_path(file)), own
     return str(as_path(text)), target
-
-
-def _stem(data: str) -> str:
-    name = Path(data).name.removesuffix(".gz")
-    return Path(name).stem if Path(data).exists() else data
 
 
 def _plan(chosen: dict[str, Any], data: "dict[str, Table]", trust: Any) -> "Study":

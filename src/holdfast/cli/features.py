@@ -58,7 +58,7 @@ def features(
 
     `holdfast features study.db`
 
-    `holdfast features study.db --candidate "anova(k=10)" --csv features.csv`
+    `holdfast features study.db --candidate "anova(n_features=10)" --csv features.csv`
     """
     from holdfast.study import load_study
 
@@ -101,7 +101,7 @@ def check(
 
     `holdfast check genes.txt --store study.db`
 
-    `holdfast check "age, stage, ki67" --store study.db --candidate "lasso(k=10)"`
+    `holdfast check "age, stage, ki67" --store study.db --candidate "lasso(n_features=10)"`
     """
     from holdfast.study import load_study
     from holdfast.tradeoff import check_features
@@ -114,20 +114,16 @@ def check(
         top = features_that_count(result, chosen)
         checked = check_features(wanted, result, chosen, level=level, threshold=threshold, top=top)
     strengths = found.frame.assign(feature=found.frame["feature"].astype(str)).set_index("feature")
-    rows = [
-        {"feature": name, **row, "direction": strengths["direction"].get(name), **_effect_of(strengths, name)}
-        for name, row in zip(wanted, checked.to_dict(orient="records"), strict=True)
-    ]
+    rows = []
+    for name, row in zip(wanted, checked.to_dict(orient="records"), strict=True):
+        effect = {column: float(strengths[column].get(name, float("nan"))) for column in EFFECT}
+        rows.append({"feature": name, **row, "direction": strengths["direction"].get(name), **effect})
     _refuse_unknown(rows, result)
     sentence = judge_list(rows, found)
     if as_json:
         print_json("check", {"candidate": chosen, "features": rows, "conclusion": sentence})
     else:
         _print_check(rows, found, result, sentence)
-
-
-def _effect_of(strengths: Any, name: str) -> dict[str, float]:
-    return {column: float(strengths[column].get(name, float("nan"))) for column in EFFECT}
 
 
 # Lists

@@ -12,9 +12,9 @@ def complete(kind: str) -> Callable[[str], list[str]]:
     """Return a completion for the shell: the names of a kind of thing."""
 
     def names(incomplete: str) -> list[str]:
-        from holdfast.cli.records import registry
+        from holdfast.cli.records import known_names
 
-        return [name for name in registry(kind) if name.startswith(incomplete)]
+        return [name for name in known_names(kind) if name.startswith(incomplete)]
 
     return names
 

@@ -1,9 +1,12 @@
 """What has a name: the commands that list it, the help texts and completions that name it."""
 
 import re
+import sys
+import tomllib
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -40,9 +43,15 @@ def registry(kind: str) -> "Registry[Any]":
     return getattr(import_module(module), name)
 
 
-def name_all(text: str) -> str:
-    """Return a help text in which ``{rules}`` and its like are the names that there are."""
-    return re.sub(r"\{(\w+)\}", lambda kind: ", ".join(registry(kind[1])) if kind[1] in HOMES else kind[0], text)
+def known_names(kind: str) -> list[str]:
+    """Return the names of a kind of thing: those of ``names.toml``, unless code that may add others is loaded.
+
+    Importing a registry takes seconds, and a help text or a completion needs the names alone.
+    """
+    if HOMES[kind][0] in sys.modules or entry_points(group="holdfast"):
+        return list(registry(kind))
+    names: list[str] = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))[kind]
+    return names
 
 
 class RecordsCommand(TyperCommand):
@@ -53,11 +62,14 @@ class RecordsCommand(TyperCommand):
         return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        def name_all(kind: "re.Match[str]") -> str:
+            return ", ".join(known_names(kind[1])) if kind[1] in HOMES else kind[0]
+
         options = [option for option in self.params if getattr(option, "help", None)]
         templates = [option.help for option in options]  # type: ignore[attr-defined]
         try:
             for option in options:
-                option.help = name_all(option.help)  # type: ignore[attr-defined]
+                option.help = re.sub(r"\{(\w+)\}", name_all, option.help)  # type: ignore[attr-defined]
             super().format_help(ctx, formatter)
         finally:
             for option, template in zip(options, templates, strict=True):

@@ -175,12 +175,12 @@ def resume_command(options: Mapping[str, Any]) -> str:
 
 def _named(options: Mapping[str, Any]) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """Names and parameters in the options that name code."""
-    texts: dict[str, Any] = {key: options.get(key) or [] for key in NAMED}
-    return {key: [parse_named(text, NAMED[key]) for text in _listed(value)] for key, value in texts.items()}
-
-
-def _listed(value: Any) -> list[str]:
-    return list(value.values()) if isinstance(value, dict) else [value] if isinstance(value, str) else list(value)
+    found = {}
+    for key, what in NAMED.items():
+        value = options.get(key) or []
+        texts = value.values() if isinstance(value, dict) else [value] if isinstance(value, str) else value
+        found[key] = [parse_named(text, what) for text in texts]
+    return found
 
 
 MOST_NAMES = 1000
@@ -278,16 +278,12 @@ def list_next(result: "StudyResult", resume: str) -> list[str]:
 
 def next_commands(result: "StudyResult", resume: str) -> dict[str, str]:
     """The commands that make sense for a stored study, with what they do."""
-    known = {_command_name(command) for command in app.registered_commands}
+    known = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     leave_out = set() if len(result.candidates) > 1 and result.has_scores else {"choose"}
     leave_out |= {"resume"} if result.complete else set()
     names = [name for name in NEXT if name in known and name not in leave_out]
     store = quote_path(result.path)
     return {resume if name == "resume" else f"holdfast {name} {store}": NEXT[name] for name in names}
-
-
-def _command_name(command: Any) -> str:
-    return command.name or command.callback.__name__.replace("_", "-")
 
 
 DEFAULTS: dict[str, Any] = {

@@ -311,14 +311,7 @@ def read_data_matrix(file: Path | None, preferences: "Preferences") -> Any:
     return frame[list(preferences.features)]
 
 
-FOR_FILES = {
-    "paired": "--paired",
-    "kind": "--kind",
-    "top": "--top",
-    "n_features": "--n-features",
-    "features": "--features",
-    "transpose": "--transpose",
-}
+FOR_FILES = ("paired", "kind", "top", "n_features", "features", "transpose")
 """Options that only mean something for selections in files."""
 
 
@@ -386,9 +379,11 @@ def compare(
         (asked,) = with_similarity([parse_measure(measure_text or "nogueira")], data, similarity)
     options: dict[str, Any] = {"level": level, "undefined": parse_undefined(undefined)}
     if stores:
-        given = [option for name, option in FOR_FILES.items() if _was_typed(ctx, name)]
-        if given:
-            raise ValueError(f"{given[0]} is for selections in files, and a stored study knows it; leave it out.")
+        for name in FOR_FILES:
+            source = ctx.get_parameter_source(name)
+            if source is not None and source.name == "COMMANDLINE":
+                option = name.replace("_", "-")
+                raise ValueError(f"--{option} is for selections in files, and a stored study knows it; leave it out.")
         comparisons = _compare_stores(stores, candidates, asked, data, options, quiet, as_json)
     elif candidates:
         raise ValueError(f"Expected stored studies for --candidates, got {files[0]}.")
@@ -456,11 +451,6 @@ def _compare_files(
         selections = {name: read_selections(file, *reading) for name, file in zip(_names(files), files, strict=True)}
         X = read_data_matrix(data, next(iter(selections.values())))
         return compare_many(selections, measure, paired=paired, X=X, **options)
-
-
-def _was_typed(ctx: typer.Context, name: str) -> bool:
-    source = ctx.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _names(files: list[Path]) -> list[str]:
