@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app, run
-from holdfast.cli.parsing import parse_measure
+from holdfast.cli.options import parse_measure
 from holdfast.io.selections import write_preferences
 
 FEATURES = ("age", "dose", "sex", "pulse", "weight")
@@ -469,7 +469,7 @@ def test_the_help_of_every_command_takes_at_most_0_6_seconds_of_cpu():
 
 
 def test_examples_name_candidates_that_the_examples_of_studies_have():
-    from holdfast.cli.parsing import parse_named
+    from holdfast.cli.options import parse_named
     from holdfast.study.named import named_selectors
 
     def shown(command):

@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 
 from holdfast import datasets
 from holdfast.datasets import real
-from holdfast.datasets.catalog import DATASETS
+from holdfast.datasets.real import DATASETS
 from holdfast.datasets.synthetic import make_block_correlated, make_redundant
 from holdfast.declared import Registry
 

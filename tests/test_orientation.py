@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
-from holdfast.io.guessing import are_run_labels, has_features_in_rows
+from holdfast.io.guessing import are_run_labels, explain_features_in_rows
 from holdfast.io.selections import read_selections
 
 RNG = np.random.default_rng(0)
@@ -178,7 +178,7 @@ def test_a_table_without_names_cannot_be_turned(tmp_path):
     ],
 )
 def test_which_way_a_table_lies(frame, turned):
-    assert has_features_in_rows(frame) == turned
+    assert bool(explain_features_in_rows(frame)) == turned
 
 
 # Selections

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.cli.parsing import parse_named
+from holdfast.cli.options import parse_named
 from holdfast.declared import About
 from holdfast.models import MODELS, SCORES
 from holdfast.resampling import PERTURBATIONS

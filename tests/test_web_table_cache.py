@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from holdfast.io import inspect_table
-from holdfast.io.files import Loaded, Reading
+from holdfast.io.files import Loaded
 from holdfast.io.loading import are_same, pack_table, unpack_table
+from holdfast.io.options import Reading
 from holdfast.io.table import load_table
 from holdfast.serialization import from_plain
 from holdfast.web import tables

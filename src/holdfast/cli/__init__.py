@@ -1,6 +1,6 @@
 """The command line: parse, call the library, print. Results go to stdout, notes and errors to stderr."""
 
-from holdfast.cli import benchmarks, decisions, features, records, reports, selections, serving, studies
+from holdfast.cli import benchmarks, decisions, features, records, reports, selections, studies
 from holdfast.cli.app import DECIDE, ELSEWHERE, START, STUDIES, app, run
 
 PANELS = (START, STUDIES, DECIDE, ELSEWHERE)
@@ -9,6 +9,6 @@ for command in app.registered_commands:
     command.cls = records.RecordsCommand
 
 __all__ = [
-    "app", "benchmarks", "decisions", "features", "records", "reports", "run", "selections", "serving",
+    "app", "benchmarks", "decisions", "features", "records", "reports", "run", "selections",
     "studies",
 ]  # fmt: skip

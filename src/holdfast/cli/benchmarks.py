@@ -11,7 +11,7 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.decisions import USUAL
-from holdfast.cli.parsing import parse_measure, parse_rule
+from holdfast.cli.options import parse_measure, parse_rule
 from holdfast.cli.running import planned, read, settle, stopped_cleanly
 from holdfast.cli.terminal import console, notes, print_json, table
 from holdfast.text import format_count, format_number

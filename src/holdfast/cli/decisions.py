@@ -8,7 +8,7 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
-from holdfast.cli.parsing import parse_measure, parse_named, parse_rule
+from holdfast.cli.options import parse_measure, parse_named, parse_rule
 from holdfast.cli.running import plan_for, run_study, settle, stopped_cleanly
 from holdfast.cli.terminal import console, interval, notes, number, print_json, say, table
 from holdfast.text import format_count, format_number, format_percent

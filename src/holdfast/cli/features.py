@@ -114,8 +114,8 @@ def check(
         top = features_that_count(result, chosen)
         checked = check_features(wanted, result, chosen, level=level, threshold=threshold, top=top)
     strengths = found.frame.assign(feature=found.frame["feature"].astype(str)).set_index("feature")
-    rows = []
-    for name, row in zip(wanted, checked.to_dict(orient="records"), strict=True):
+    rows: list[dict[str, Any]] = []
+    for name, row in zip(wanted, cast("list[dict[str, Any]]", checked.to_dict(orient="records")), strict=True):
         effect = {column: float(strengths[column].get(name, float("nan"))) for column in EFFECT}
         rows.append({"feature": name, **row, "direction": strengths["direction"].get(name), **effect})
     _refuse_unknown(rows, result)

@@ -1,11 +1,17 @@
-"""Options that several commands share, and all options of a study, which commands that run one take at once."""
+"""Options that several commands share, what their texts mean, and all options of a study, which are taken at once."""
 
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from holdfast.io.options import OPTIONS
+
+if TYPE_CHECKING:
+    from holdfast.measures import Measure
 
 
 def complete(kind: str) -> Callable[[str], list[str]]:
@@ -25,7 +31,7 @@ Data = Annotated[
         help="CSV, TSV or other text, Excel, Parquet, Feather, ARFF, AnnData or R; or a known data set: breast_cancer."
     ),
 ]
-Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="What is to be predicted.")]
+Target = Annotated[str | None, typer.Option(metavar="COLUMN", help=OPTIONS["target"].help)]
 Select = Annotated[
     list[str] | None,
     typer.Option(
@@ -77,37 +83,7 @@ FastModels = Annotated[
         "identical to scikit-learn's, or none.",
     ),
 ]
-PredictionTask = Annotated[
-    str | None, typer.Option(metavar="classification|regression", help="What is predicted, if it is not obvious.")
-]
 Keep = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Covariate in every model, not to be chosen.")]
-Ignore = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out.")]
-Accept = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Keep as a feature what looks like a row number, an identifier or the target."),
-]
-Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="Names of the rows: no feature.")]
-Groups = Annotated[str | None, typer.Option(metavar="COLUMN", help="Rows of one group (patient) stay together.")]
-Missing = Annotated[
-    str | None, typer.Option(metavar="error|impute-median|drop", help="What to do with missing values.")
-]
-Categorical = Annotated[
-    str | None, typer.Option(metavar="error|one-hot|codes|drop", help="What to do with columns of texts.")
-]
-Transpose = Annotated[
-    bool | None, typer.Option("--transpose", help="Features stand in rows, samples in columns.", show_default=False)
-]
-TargetFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Second table with the target, matched by names of samples.")
-]
-Sep = Annotated[
-    str | None, typer.Option(metavar="MARK", help="What separates columns of text: ; or tab (detected by default).")
-]
-Decimal = Annotated[str | None, typer.Option(metavar=".|,", help="Decimal mark of text (detected by default).")]
-Encoding = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Encoding of text, such as latin-1 (detected by default).")
-]
-Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file, object of an .RData file.")]
 Store = Annotated[
     Path | None,
     typer.Option(
@@ -169,11 +145,17 @@ Metric = Annotated[
 
 # All options of a study, by what they are about
 
-READING = {
-    "ignore": Ignore, "accept": Accept, "index": Index, "groups": Groups, "missing": Missing,
-    "categorical": Categorical, "task": PredictionTask, "transpose": Transpose, "target_file": TargetFile, "sep": Sep,
-    "decimal": Decimal, "encoding": Encoding, "sheet": Sheet,
-}  # fmt: skip
+TYPES: dict[str, Any] = {"columns": list[str], "flag": bool, "file": Path}
+
+
+def _reading_option(name: str) -> Any:
+    """Return an option of reading as commands take it; what is not typed is None."""
+    option, flags = OPTIONS[name], [f"--{name}"] if OPTIONS[name].kind == "flag" else []
+    made = typer.Option(*flags, metavar=option.metavar or None, help=option.help, show_default=not flags)
+    return Annotated[TYPES.get(option.kind, str) | None, made]
+
+
+READING = {name: _reading_option(name) for name, option in OPTIONS.items() if option.in_commands and name != "target"}
 """How to read a file: parameters of :func:`holdfast.read_table`."""
 DATA = {"data": Data, "target": Target, "select": Select, "keep": Keep, **READING}
 RESAMPLING = {"perturb": Perturb, "resamples": Resamples}
@@ -210,3 +192,69 @@ def takes_study(*groups: dict[str, Any], leave_out: tuple[str, ...] = ()) -> Cal
         return run
 
     return add
+
+
+# What texts mean: ``name:param=value,param=value``, numbers, lists of values
+
+
+def parse_named(text: str, what: str) -> tuple[str, dict[str, Any]]:
+    """Read ``name`` or ``name:param=value,param=value``; ``a|b`` are several values."""
+    name, _, rest = text.partition(":")
+    parameters = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"Expected NAME:param=value,param=value for a {what}, got {text!r}.")
+        values = [literal(part.strip()) for part in value.split("|")]
+        parameters[key.strip()] = values if len(values) > 1 else values[0]
+    return name.strip(), parameters
+
+
+def parse_measure(text: str) -> "Measure":
+    """Read a measure with its parameters."""
+    from holdfast.measures import find_measure
+
+    name, parameters = parse_named(text, "measure")
+    measure = find_measure(name)
+    for key, value in parameters.items():
+        default = measure.parameters.get(key, "")
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number and not isinstance(default, str) and value is not default:
+            raise ValueError(f"Expected a number for {key} of {measure.name}, got {value!r}.")
+    return measure.bind(**parameters)
+
+
+def parse_rule(text: str) -> tuple[str, dict[str, Any]]:
+    """Read a rule with its parameters; both are checked."""
+    from holdfast.cli.records import registry
+
+    name, parameters = parse_named(text, "rule")
+    rule = registry("rules").find(name)
+    rule.check(parameters)
+    return rule.about.name, parameters
+
+
+def as_options(text: str) -> str:
+    """A message about parameters of :func:`holdfast.read_table`, with the options of the command in their place."""
+    kinds = {name: option.kind for name, option in OPTIONS.items() if option.in_commands}
+    lists, flags = ("|".join(name for name in kinds if kinds[name] == kind) for kind in ("columns", "flag"))
+
+    def repeat(match: "re.Match[str]") -> str:
+        return " ".join(f"--{match[1]} {name}" for name in match[2].split(", "))
+
+    def spell(match: "re.Match[str]") -> str:
+        return f"--{match[1].replace('_', '-')}" + (f" {match[2]}" if match[2] else "")
+
+    text = re.sub(rf"\b({lists})=\[([^\]]+)\]", repeat, text)
+    text = re.sub(rf"\b({flags})=True()", spell, text)
+    return re.sub(rf"\b({'|'.join(kinds)})=([\w'\"])?", spell, text)
+
+
+def literal(text: str) -> Any:
+    """A number, true, false or none if it reads like one, else the text."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(text.lower(), text)

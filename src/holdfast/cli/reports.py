@@ -1,5 +1,9 @@
-"""Commands that write what a study found: report, export, demo."""
+"""Commands that show what a study found, in files or in the browser: report, export, demo, serve."""
 
+import os
+import sys
+import threading
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,9 +12,9 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, START, Json, Level, app
 from holdfast.cli.features import matching_data
-from holdfast.cli.parsing import parse_measure, parse_rule
+from holdfast.cli.options import parse_measure, parse_rule
 from holdfast.cli.studies import print_summary
-from holdfast.cli.terminal import console, notes, print_json, write, write_json
+from holdfast.cli.terminal import console, notes, print_json, say, write, write_json
 from holdfast.serialization import to_json
 
 if TYPE_CHECKING:
@@ -230,3 +234,49 @@ def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
             bar = "█" * round(20 * feature.frequency)
             out.print(f"{feature.feature:>24}  {bar:<20} {feature.frequency:>4.0%}  {feature.verdict}")
     out.print(f"\nThe report is in {output}: open it in a browser.")
+
+
+@app.command(rich_help_panel=START)
+def serve(
+    folder: Annotated[Path, typer.Argument(help="Where studies are read and written; it is made if missing.")] = Path(
+        "."
+    ),
+    port: Annotated[
+        int | None, typer.Option(metavar="PORT", min=0, max=65535, help="Port (default: the first free one from 8730).")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="Address to listen at; the default is reached from this machine only.")
+    ] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser too.")] = True,
+    studies: Annotated[int, typer.Option(metavar="N", min=1, help="How many studies run at a time; others wait.")] = 1,
+    upload_limit: Annotated[int, typer.Option(metavar="MB", min=1, help="Size of the largest upload.")] = 200,
+    new_token: Annotated[
+        bool, typer.Option("--new-token", help="Replace the token in the address; open pages must be opened again.")
+    ] = False,
+) -> None:
+    """Open a page in the browser: measure selections, run and watch studies, choose, look at features.
+
+    The page is for you alone: it listens on this machine only, and its address holds a token that every request
+    needs. Studies run in processes of their own; closing the page or this command loses nothing.
+
+    **Examples**
+
+    `holdfast serve`
+
+    `holdfast serve studies --port 8800 --no-browser`
+    """
+    missing = [name for name in ("anyio", "starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise ValueError(f"The page needs {', '.join(missing)}: pip install 'holdfast[app]'")
+    from holdfast.web.guard import MEGABYTE
+    from holdfast.web.server import serve as serve_folder
+
+    serve_folder(
+        folder, host=host, port=port, open_browser=browser, most_uploaded=upload_limit * MEGABYTE, at_once=studies,
+        new_token=new_token, say=say,
+    )  # fmt: skip
+    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+    if any(not thread.daemon for thread in others):  # which still prepare what nobody waits for any more
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

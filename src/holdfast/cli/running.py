@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_typ
 import typer
 
 from holdfast.cli.app import app
-from holdfast.cli.options import READING
-from holdfast.cli.parsing import as_options, parse_named
+from holdfast.cli.options import READING, as_options, parse_named
 from holdfast.cli.terminal import COMMANDING, notes, quote_path, say
+from holdfast.io.options import DEFAULTS as READ_DEFAULTS
+from holdfast.io.options import OPTIONS
 
 if TYPE_CHECKING:
     from holdfast.io import Table
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from holdfast.study.named import Trust
     from holdfast.study.work import FastModels
 
-NOT_FOR_KNOWN = [key for key in READING if key not in ("missing", "categorical", "task")]
+FILES = ("data", *(key for key in READING if OPTIONS[key].kind == "file"))
+"""Options that are paths of files with data."""
 
 
 def read(options: dict[str, Any], quiet: bool, name: str | None = None) -> "Table":
@@ -63,8 +65,8 @@ def _known_data(name: str, options: dict[str, Any]) -> "Table":
     from holdfast import datasets
     from holdfast.io.table import make_table
 
-    for key in NOT_FOR_KNOWN:
-        if options.get(key):
+    for key in READING:
+        if options.get(key) and OPTIONS[key].kind != "choice":
             option = key.replace("_", "-")
             raise ValueError(f"Expected a file for --{option}, got the data set {name}, of which every column counts.")
     known = datasets.load(name)
@@ -99,7 +101,7 @@ def file_options(path: Path, command: Callable[..., None]) -> dict[str, Any]:
         why = "tables or lists nested too deeply" if isinstance(error, RecursionError) else f"something else: {error}"
         raise ValueError(f"Expected TOML in {path}, got {why}.") from None
     options = checked_options(options, command, str(path))
-    for key in ("data", "target_file", "store"):
+    for key in (*FILES, "store"):
         if key in options:
             beside = path.parent / as_path(options[key])
             if key == "store" or beside.exists():
@@ -288,8 +290,9 @@ def next_commands(result: "StudyResult", resume: str) -> dict[str, str]:
 
 DEFAULTS: dict[str, Any] = {
     "select": [], "usual": {"classification": ["anova"], "regression": ["correlation"]}, "score": [], "keep": [],
-    "ignore": [], "accept": [], "perturb": "bootstrap", "missing": "error", "categorical": "error", "jobs": 1,
-    "seed": 0, "fast_models": "all", "device": "cpu", "replicability": True,
+    "perturb": "bootstrap", "jobs": 1, "seed": 0, "fast_models": "all", "device": "cpu", "replicability": True,
+    **{key: [] if OPTIONS[key].kind == "columns" else READ_DEFAULTS[key] for key in READING
+       if READ_DEFAULTS[key] not in (None, False)},
 }  # fmt: skip
 HALVINGS = 50
 """How often the rows are halved to tell what a new study would find."""
@@ -416,7 +419,7 @@ def _run_in(store: str | None, study: "Study", data: "Table", options: dict[str,
     from holdfast.study import TargetPrecision
 
     command = {key: value for key, value in options.items() if key not in NOT_KEPT}
-    for key in ("data", "target_file"):
+    for key in FILES:
         if options.get(key) and Path(options[key]).exists():
             command[key] = str(Path(options[key]).resolve())
     until = None if options.get("until") is None else TargetPrecision(options["until"], cap=options.get("cap", 1000))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from holdfast.cli.app import DECIDE, ELSEWHERE, Json, Level, app
-from holdfast.cli.options import Quiet
-from holdfast.cli.parsing import literal, parse_measure
+from holdfast.cli.options import Quiet, literal, parse_measure
 from holdfast.cli.terminal import (
     console,
     notes,

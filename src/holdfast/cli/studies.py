@@ -7,7 +7,7 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
-from holdfast.cli.parsing import parse_measure
+from holdfast.cli.options import parse_measure
 from holdfast.cli.running import HALVINGS, Planned, Settled, file_options, run_study, settle, stored_command
 from holdfast.cli.terminal import console, interval, notes, number, print_data, print_json, table
 from holdfast.serialization import to_plain

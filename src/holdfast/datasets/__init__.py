@@ -2,8 +2,7 @@
 
 from importlib.resources import as_file, files
 
-from holdfast.datasets.catalog import DatasetInfo
-from holdfast.datasets.real import Dataset, listing, load, names
+from holdfast.datasets.real import Dataset, DatasetInfo, listing, load, names
 from holdfast.datasets.selections import make_selections, population_stability, selection_probabilities
 from holdfast.datasets.spectra import spectrum_peaks
 from holdfast.datasets.synthetic import Simulated, Truth, make_block_correlated, make_redundant

@@ -26,7 +26,8 @@ from holdfast.io.dialect import (
     read_mark,
     thousands_mark,
 )
-from holdfast.io.files import Loaded, Reading, as_number, decode, file_ending, is_text, read_bytes
+from holdfast.io.files import Loaded, as_number, decode, file_ending, is_text, read_bytes
+from holdfast.io.options import Reading
 from holdfast.io.questions import (
     ReadingError,
     ask_decimal,
@@ -128,14 +129,10 @@ def read_delimited(path: Path, row: str, gaps: list[str], reading: Reading) -> L
     dialect = replace(table.dialect, thousands=thousands)
     frame.columns = pd.Index(names)
     words = f"{dialect}, {dialect.encoding_name}"
-    notes = [f"Read as {dialect} ({dialect.encoding_name})."] if not _is_plain(dialect, path) else []
+    said_by_ending = "," if file_ending(path) in (".txt", ".dat") else USUAL_SEPARATORS.get(file_ending(path), ",")
+    notes = [f"Read as {dialect} ({dialect.encoding_name})."] if not dialect.is_plain(said_by_ending) else []
     notes += [f"Took dashes for missing values in {quote_names(dashes)}."] if dashes else []
     return Loaded(frame=frame, file_format=words, notes=tuple(notes), decimal=dialect.decimal)
-
-
-def _is_plain(dialect: Dialect, path: Path) -> bool:
-    sep = USUAL_SEPARATORS.get(file_ending(path), ",") if file_ending(path) not in (".txt", ".dat") else ","
-    return dialect.is_plain(sep)
 
 
 # Header and shape
@@ -158,7 +155,8 @@ def _parse(table: TextTable, row: str, gaps: list[str]) -> tuple[list[str], pd.D
 def _names(table: TextTable, header: list[str], frame: pd.DataFrame, row: str) -> list[str]:
     if len(header) != frame.shape[1] or frame.isna().to_numpy().any():
         _check_ragged(table)
-    if len(header) == frame.shape[1] - 1 and _names_rows(frame.iloc[:, 0]):
+    first = frame.iloc[:, 0]
+    if len(header) == frame.shape[1] - 1 and (is_text(first) or first.tolist() == list(range(1, len(first) + 1))):
         header = ["", *header]  # R's write.table() names the rows but not their column
     _check_header(table.path, header, frame.shape[1], row)
     return header
@@ -192,10 +190,6 @@ def _check_header(path: Path, header: list[str], n_columns: int, row: str) -> No
         raise ValueError(
             f"Expected feature names in the first line of {path}, got the numbers of a {row}; add a header."
         )
-
-
-def _names_rows(column: "pd.Series[Any]") -> bool:
-    return is_text(column) or column.tolist() == list(range(1, len(column) + 1))
 
 
 # Decimal marks, by what all columns say
@@ -232,14 +226,10 @@ def _shows_points(table: TextTable, frame: pd.DataFrame) -> bool:
 
 def _text_evidence(frame: pd.DataFrame, names: list[str]) -> Evidence:
     """What the columns say that pandas left as texts though every cell looks like a number."""
-    return Evidence.from_cells((name, text) for name, texts in _number_columns(frame, names) for text in texts)
-
-
-def _number_columns(frame: pd.DataFrame, names: list[str]) -> Iterator[tuple[str, list[str]]]:
-    for place in _places(frame, "object", "str"):
-        texts = number_texts(frame.iloc[:, place])
-        if texts is not None:
-            yield names[place], texts
+    columns = _places(frame, "object", "str")
+    return Evidence.from_cells(
+        (names[column], text) for column in columns for text in number_texts(frame.iloc[:, column]) or ()
+    )
 
 
 def _places(frame: pd.DataFrame, *dtypes: str) -> list[int]:
@@ -296,7 +286,7 @@ def _convert_texts(frame: pd.DataFrame, names: list[str], decimal: str) -> tuple
         numbers = as_decimal_column(column, decimal)
         if numbers is None and decimal == ",":
             columns[place] = column.astype("category")  # 1.5 is no number in this file
-        has_dash = any(map(_is_dash, column.unique()))
+        has_dash = any(isinstance(text, str) and text.strip() in DASHES for text in column.unique())
         if numbers is not None and (has_dash or not _are_plain(texts, decimal)):
             columns[place] = numbers
             thousands = thousands or thousands_mark(texts, decimal)
@@ -305,10 +295,6 @@ def _convert_texts(frame: pd.DataFrame, names: list[str], decimal: str) -> tuple
         return frame, None, []
     pieces = [columns.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
     return pd.concat(pieces, axis=1, keys=range(len(pieces))), thousands, dashes
-
-
-def _is_dash(text: Any) -> bool:
-    return isinstance(text, str) and text.strip() in DASHES
 
 
 def _are_plain(texts: list[str], decimal: str) -> bool:

@@ -72,7 +72,9 @@ def _columns_after(step: Any, columns: Columns, names: Sequence[str]) -> Columns
     support = _read_support(step, columns.size)
     if support is not None:
         return columns[support]
-    if getattr(step, "n_features_in_", columns.size) == columns.size and _keeps_columns(step):
+    from sklearn.base import OneToOneFeatureMixin
+
+    if getattr(step, "n_features_in_", columns.size) == columns.size and isinstance(step, OneToOneFeatureMixin):
         return columns
     if not hasattr(step, "get_feature_names_out"):
         raise ValueError(f"Expected steps that keep or drop columns, got {type(step).__name__}, which does not say.")
@@ -86,12 +88,6 @@ def _columns_after(step: Any, columns: Columns, names: Sequence[str]) -> Columns
             "make such columns before the study (for a ColumnTransformer set verbose_feature_names_out=False)."
         )
     return np.array([place[name] for name in after], dtype=np.int64)
-
-
-def _keeps_columns(step: Any) -> bool:
-    from sklearn.base import OneToOneFeatureMixin
-
-    return isinstance(step, OneToOneFeatureMixin)
 
 
 Reading = tuple[Kind, NDArray[Any] | None]

@@ -10,30 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from holdfast.declared import did_you_mean
 from holdfast.io import files
 from holdfast.io.dialect import Evidence, as_decimal_column, number_texts
-from holdfast.io.files import Loaded, missing_package
-from holdfast.io.questions import GAPS, SHEET_HINT, ReadingError, ask_sheet, quote_names
+from holdfast.io.files import Loaded, as_name, missing_package
+from holdfast.io.questions import GAPS, SHEET_HINT, ReadingError, ask_sheet, quote_names, suggest_name
 from holdfast.text import format_count
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 PANDAS_GAPS = {
-    "",
-    "NA",
-    "N/A",
-    "n/a",
-    "nan",
-    "NaN",
-    "NAN",
-    "NULL",
-    "null",
-    "None",
-    "<NA>",
-    "#VALUE!",
-    "#DIV/0!",
-    "#REF!",
-}
+    "", "NA", "N/A", "n/a", "nan", "NaN", "NAN", "NULL", "null", "None", "<NA>", "#VALUE!", "#DIV/0!", "#REF!",
+}  # fmt: skip
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,4})(\d{1,9})["']""")
 _FAR_PLACE = re.compile(rb"""\br\s*=\s*(?:'|"[A-Za-z]{3}\d|"[A-Za-z]{0,2}\d{6})""")
 _CELL = re.compile(rb"<(?:\w+:)?c[ />]")
@@ -46,8 +32,7 @@ def read_excel(path: Path, row: str, sheet: str | None) -> Loaded:
     workbook = _open(path)
     names = list(workbook.sheet_names)
     if sheet is not None and sheet not in names:
-        hint = did_you_mean(sheet, names)
-        hint = hint if hint.endswith("?") else "; give sheet= one of these names."
+        hint = suggest_name(sheet, names, "sheet")
         raise ReadingError(f"Expected the sheet {sheet!r} in {path}, got {quote_names(names)}{hint}", ask_sheet(names))
     sheets = {name: found for name in names if (found := _find_sheet(workbook, name)) is not None}
     filled = [name for name, found in sheets.items() if found.height * found.width >= 4]
@@ -161,7 +146,7 @@ def _make_frame(rows: Rows, where: str, row: str) -> tuple[pd.DataFrame, list[st
     places = [
         place for place, name in enumerate(rows[start]) if name != "" or any(cells[place] != "" for cells in body)
     ]
-    names = [_as_name(rows[start][place]) for place in places]
+    names = [as_name(rows[start][place]) for place in places]
     _check_names(names, where)
     columns = {number: _column([cells[place] for cells in body]) for number, place in enumerate(places)}
     return pd.DataFrame(columns).set_axis(names, axis=1).copy(), notes  # in one block of memory
@@ -170,10 +155,6 @@ def _make_frame(rows: Rows, where: str, row: str) -> tuple[pd.DataFrame, list[st
 def _note_texts(rows: Rows, where: str) -> list[str]:
     texts = [str(cell) for cells in rows for cell in cells if cell != ""]
     return [f"Left out {format_count(len(texts), 'cell')} {where}: {quote_names(texts)}."] if texts else []
-
-
-def _as_name(cell: Any) -> str:
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
 def _check_names(names: list[str], where: str) -> None:

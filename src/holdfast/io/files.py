@@ -39,16 +39,6 @@ _SIGNATURES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """How to read a file, where that is not to be detected: options of :func:`holdfast.read_table`."""
-
-    sep: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    sheet: str | None = None
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Loaded:
     """A table as it stands in a file.
@@ -215,6 +205,11 @@ def as_number(entry: Any) -> Any:
     with suppress(TypeError, ValueError, OverflowError):
         return float(entry)
     return entry
+
+
+def as_name(entry: Any) -> str:
+    """Return an entry as a name: a whole number is written without a point."""
+    return str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)
 
 
 def missing_package(package: str, purpose: str, extra: str = "app") -> ValueError:

@@ -13,7 +13,7 @@ from pandas.api import types
 
 from holdfast.io import files
 from holdfast.io.dialect import DASHES
-from holdfast.io.files import as_number, is_text
+from holdfast.io.files import as_name, as_number, is_text
 from holdfast.io.questions import MOST_CHOICES, ReadingError, ask_table_orientation, listed, quoted, shorten
 from holdfast.io.suspects import is_identifier, split_words
 from holdfast.preferences import Kind
@@ -73,13 +73,11 @@ def row_labels(frame: pd.DataFrame) -> "pd.Index[Any] | None":
     return pd.Index(first) if is_text(first) and first.is_unique else None
 
 
-def has_features_in_rows(frame: pd.DataFrame) -> bool:
-    """Whether rows have names, all else is numbers, and names or shape say that rows are features."""
-    return bool(explain_features_in_rows(frame))
-
-
 def explain_features_in_rows(frame: pd.DataFrame) -> str:
-    """Return a sentence on why rows look like features; an empty text if they do not."""
+    """Return a sentence on why rows look like features; an empty text if they do not.
+
+    They do if rows have names, all else is numbers, and names or shape say so.
+    """
     labels = row_labels(frame)
     if labels is None:
         return ""
@@ -127,7 +125,7 @@ def turn(frame: pd.DataFrame, decimal: str, where: str) -> pd.DataFrame:
     body = frame if labels is not None and labels is frame.index else frame.iloc[:, 1:]
     if labels is None:
         labels = _first_column(frame, where)
-    names = [_as_name(label) for label in labels]
+    names = [as_name(label) for label in labels]
     samples = pd.Index([str(name) for name in body.columns])
     if all(types.is_numeric_dtype(dtype) for dtype in body.dtypes):
         return pd.DataFrame(body.to_numpy(dtype=np.float64, na_value=np.nan).T, index=samples, columns=names)
@@ -144,10 +142,6 @@ def _first_column(frame: pd.DataFrame, where: str) -> "pd.Index[Any]":
             ask_table_orientation("The first column holds no names of features."),
         )
     return pd.Index(first)
-
-
-def _as_name(label: Any) -> str:
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 def _turn_texts(body: pd.DataFrame, names: list[str], samples: "pd.Index[Any]", decimal: str) -> pd.DataFrame:

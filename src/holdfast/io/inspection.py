@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.io.delimited import USUAL_SEPARATORS
-from holdfast.io.files import Loaded, Reading, as_number, as_path, display_name, enough_memory, file_ending, read_text
+from holdfast.io.files import Loaded, as_number, as_path, display_name, enough_memory, file_ending, read_text
 from holdfast.io.guessing import (
     NO_NAME,
     TargetGuess,
@@ -21,13 +21,11 @@ from holdfast.io.guessing import (
     turn,
 )
 from holdfast.io.loading import ENDINGS, load_frame
+from holdfast.io.options import OF_FILE, OPTIONS, Categorical, Missing, Reading, Task
 from holdfast.io.questions import (
     GAPS,
-    Categorical,
-    Missing,
     Question,
     ReadingError,
-    Task,
     ask_candidate,
     ask_column,
     ask_separator,
@@ -56,11 +54,6 @@ PREVIEW_ROWS, PREVIEW_COLUMNS = 8, 12
 MOST_LIKELY = 3
 """Columns that may be the target, and that may name rows, which a preview shows first."""
 Load: TypeAlias = Callable[[Path, Reading], Loaded]
-USUAL = {
-    "task": None, "groups": None, "index": None, "ignore": (), "accept": (), "missing": "error", "categorical": "error",
-    "drop_constant": False,
-}  # fmt: skip
-"""Options of :func:`inspect_table` about columns, with their defaults."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,32 +205,21 @@ def inspect_table(
     >>> hf.read_table(file, **answers)
     Table: 4 samples of 2 features, 'ill' of 2 classes (no: 2, yes: 2), 1 note
     """
-    return inspect_by(
-        load_table, path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet), target,
-        transpose=transpose, target_file=target_file, task=task, groups=groups, index=index, ignore=ignore,
-        accept=accept, missing=missing, categorical=categorical, drop_constant=drop_constant,
-    )  # fmt: skip
+    return inspect_by(load_table, **{name: value for name, value in locals().items() if name in ("path", *OPTIONS)})
 
 
-def inspect_by(
-    load: Load,
-    path: str | Path,
-    reading: Reading,
-    target: str | None = None,
-    *,
-    transpose: bool | None = None,
-    target_file: str | Path | None = None,
-    **given: Any,
-) -> TableInspection:
+def inspect_by(load: Load, path: str | Path, **given: Any) -> TableInspection:
     """Look at a table as :func:`inspect_table` does, loaded by a function that may remember what it read before."""
-    path, given = as_path(path), {**USUAL, **given}
+    path, target, transpose, target_file = as_path(path), *map(given.get, ("target", "transpose", "target_file"))
+    reading = Reading(**{name: given[name] for name in OF_FILE if name in given})
     loaded, question = _load(path, reading, load)
     if loaded is None:
         return TableInspection(name=display_name(path), question=question, preview=_first_lines(path))
     with enough_memory(path):
-        named = {"target": target, "groups": given["groups"], "row names": given["index"]}
+        named = {"target": target, "groups": given.get("groups"), "row names": given.get("index")}
         found = _look(loaded, display_name(path), transpose, named)
-    if question is None and reading.sep is None and _is_single_column(loaded, path):
+    single = loaded.frame.shape[1] == 1 and isinstance(loaded.frame.index, pd.RangeIndex)
+    if question is None and reading.sep is None and single and file_ending(path) in USUAL_SEPARATORS:
         question = ask_separator("The file was read as a single column.")
     if question is None and reading.sheet is None and len(loaded.sheets) > 1:
         question = ask_sheet(loaded.sheets)
@@ -248,8 +230,7 @@ def inspect_by(
         question = _ask_target(found, bool(transpose), target_file)
     if question is not None or target is None:
         return replace(found, question=question)
-    given = {**given, "transpose": bool(transpose)}
-    return _try_reading(found, loaded, path, target, given, target_file=target_file, may_turn=transpose is None)
+    return _try_reading(found, loaded, path, {**given, "transpose": bool(transpose)}, may_turn=transpose is None)
 
 
 # How the file is read
@@ -272,11 +253,6 @@ def _load(path: Path, reading: Reading, load: Load) -> tuple[Loaded | None, Ques
         if question.option != "sep" or loaded.frame.shape[1] > 1:
             return loaded, question
     return None, question
-
-
-def _is_single_column(loaded: Loaded, path: Path) -> bool:
-    text = file_ending(path) in USUAL_SEPARATORS
-    return text and loaded.frame.shape[1] == 1 and isinstance(loaded.frame.index, pd.RangeIndex)
 
 
 def _first_lines(path: Path) -> tuple[tuple[str, ...], ...]:
@@ -310,7 +286,9 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, st
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     targets, identifiers = guess_targets(frame), guess_identifiers(frame)
     roles = _find_roles(frame, named, targets, identifiers)
-    places = _choose_places(frame.shape[1], list(roles), PREVIEW_COLUMNS - has_names)
+    places, most = list(range(frame.shape[1])), PREVIEW_COLUMNS - has_names
+    if len(places) > most:  # columns with a role come first
+        places = list(dict.fromkeys([*roles, *range(most)]))[:most]
     corner = frame.iloc[:PREVIEW_ROWS, places]
     labels = [[show_entry(label)] if has_names else [] for label in corner.index]
     cells = [[show_entry(entry) for entry in row] for row in corner.astype(object).to_numpy()]
@@ -347,13 +325,6 @@ def _find_roles(
     return roles
 
 
-def _choose_places(n_columns: int, leading: list[int], room: int) -> list[int]:
-    """Return the columns to show: all in their order, or, where there is no room for all, the leading ones first."""
-    if n_columns <= room:
-        return list(range(n_columns))
-    return list(dict.fromkeys([*leading, *range(room)]))[:room]
-
-
 def _with_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     """Return a table with a first column that has no name as its index, and whether its rows have names."""
     if len(frame.columns) and frame.columns[0] in NO_NAME:
@@ -373,12 +344,11 @@ def _ask_target(found: TableInspection, turned: bool, target_file: Any) -> Quest
 
 
 def _try_reading(
-    found: TableInspection, loaded: Loaded, path: Path, target: str, given: dict[str, Any], *, target_file: Any,
-    may_turn: bool,
-) -> TableInspection:  # fmt: skip
+    found: TableInspection, loaded: Loaded, path: Path, given: dict[str, Any], *, may_turn: bool
+) -> TableInspection:
     """Return an inspection with what reading the table said: a record of it, a question, or a problem."""
     try:
-        table = complete_table(loaded, make_options(str(path), target, **given), target_file)
+        table = complete_table(loaded, make_options(str(path), given))
     except ValueError as error:
         question = error.question if isinstance(error, ReadingError) else None
         if question is not None and question.option == "transpose" and not may_turn:

@@ -14,7 +14,6 @@ from holdfast.io import excel, r_files
 from holdfast.io.delimited import USUAL_SEPARATORS, read_delimited
 from holdfast.io.files import (
     Loaded,
-    Reading,
     arff_frame,
     as_path,
     enough_memory,
@@ -24,6 +23,7 @@ from holdfast.io.files import (
     parquet_table,
 )
 from holdfast.io.h5ad import read_h5ad
+from holdfast.io.options import Reading
 
 ENDINGS = (*USUAL_SEPARATORS, *excel.ENDINGS, ".parquet", ".feather", ".arff", ".h5ad", *r_files.ENDINGS)
 

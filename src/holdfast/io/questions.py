@@ -4,13 +4,14 @@ A reader that cannot go on without a decision raises :class:`ReadingError`: its 
 the command line need it; its question asks the same in plain words, and each answer is a value of one of these options.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import pandas as pd
 
+from holdfast.declared import did_you_mean
+from holdfast.io.options import DEFAULTS, OPTIONS
 from holdfast.text import clean_text, join_first
 from holdfast.text import shorten as shorten_text
 
@@ -18,8 +19,6 @@ LONGEST = 60
 """Characters of a name or an entry in a question."""
 MOST_CHOICES = 50
 YES, NO = "true", "false"
-TYPED = ("target", "groups", "index", "n_features", "target_file", "encoding", "sep")
-"""Options for which another value than those offered may be typed."""
 SHEET_HINT = " (sheet= names another one)"
 ACCEPT_HINT = "; accept= makes features of it"
 ACCEPTED = ", as accept= says"
@@ -105,19 +104,19 @@ class Question:
 
 def add_answer(options: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return options with an answer added: columns join those that were left out or accepted before."""
-    listed = {key: (*_as_tuple(options.get(key)), *names) for key, names in answer.items() if isinstance(names, tuple)}
+    listed = {}
+    for key, names in answer.items():
+        if isinstance(names, tuple):
+            before = options.get(key)
+            listed[key] = (*((before,) if isinstance(before, str) else before or ()), *names)
     return {**options, **answer, **listed}
 
 
-def _as_tuple(names: Any) -> tuple[str, ...]:
-    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
-
-
 def _as_value(option: str, text: str) -> Any:
-    if option == "transpose":
+    if option in OPTIONS and OPTIONS[option].kind == "flag":
         return text == YES
-    if option in ("groups", "index") and not text:
-        return None
+    if option in OPTIONS and OPTIONS[option].kind == "column" and not text:
+        return DEFAULTS[option]
     if option == "n_features":
         if not (text.strip().isdecimal() and text.strip().isascii() and len(text.strip()) < 16):
             raise ValueError(f"Expected a whole number of features, got {clean_text(text)[:LONGEST]!r}; type a number.")
@@ -371,48 +370,6 @@ def ask_candidate(names: Iterable[str]) -> Question:
 GAPS = ("?", " ?", ".", "#NV", "#N/A")
 """Marks of missing values besides those of pandas: UCI's, SAS's, and those of a German and an English Excel."""
 
-Task = Literal["classification", "regression"]
-Missing = Literal["error", "impute-median", "drop"]
-Categorical = Literal["error", "one-hot", "codes", "drop"]
-
-
-@dataclass(frozen=True)
-class TableOptions:
-    """Options of :func:`holdfast.read_table`; ``where`` is what messages call the data."""
-
-    where: str
-    target: str
-    groups: str | None
-    index: str | None
-    ignore: tuple[str, ...]
-    accept: tuple[str, ...]
-    task: Task | None
-    missing: Missing
-    categorical: Categorical
-    drop_constant: bool
-    transpose: bool = False
-    columns: tuple[str, ...] = ()  # as they stand in the file
-
-    @property
-    def target_name(self) -> str:
-        """The target as messages call it."""
-        return f"the target {self.target!r} of {self.where}"
-
-
-def check_options(options: TableOptions) -> None:
-    """Raise unless all options are known and no column has two roles."""
-    for argument, value, choices in (
-        ("missing", options.missing, get_args(Missing)),
-        ("categorical", options.categorical, get_args(Categorical)),
-        ("task", options.task, (*get_args(Task), None)),
-    ):
-        if value not in choices:
-            raise ValueError(f"Expected {argument} to be {quote_names(choices)}, got {value!r}.")
-    roles = [name for name in (options.target, options.groups, options.index, *options.ignore) if name is not None]
-    name, times = Counter(roles).most_common(1)[0]
-    if times > 1:
-        raise ValueError(f"Expected one use of a column, got {name!r} in two of target, groups, index and ignore.")
-
 
 # Lists in messages
 
@@ -420,6 +377,12 @@ def check_options(options: TableOptions) -> None:
 def quote_names(names: Iterable[Any]) -> str:
     """Return the first names in quotes."""
     return join_first(map(repr, names))
+
+
+def suggest_name(name: str, known: Iterable[str], option: str) -> str:
+    """Return the end of a message about an unknown name: the closest one, or that one of those named is needed."""
+    hint = did_you_mean(name, known)
+    return hint if hint.endswith("?") else f"; give {option}= one of these names."
 
 
 def join_counts(counts: "pd.Series[int]") -> str:

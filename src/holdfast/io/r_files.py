@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from holdfast.declared import did_you_mean
 from holdfast.io import files
 from holdfast.io.files import Loaded, check_unpacked, missing_package, read_at_most
-from holdfast.io.questions import SHEET_HINT, ReadingError, ask_sheet, quote_names
+from holdfast.io.questions import SHEET_HINT, ReadingError, ask_sheet, quote_names, suggest_name
 
 ENDINGS = (".rds", ".rdata", ".rda")
 HOW_TO_EXPORT = 'in R, write.csv(x, "x.csv") saves a table that can be read'
@@ -31,8 +30,7 @@ def read_r(path: Path, name: str | None) -> Loaded:
         if frame is not None
     }
     if name is not None and path.suffix.lower() != ".rds" and name not in tables:
-        hint = did_you_mean(name, tables)
-        hint = hint if hint.endswith("?") else "; give sheet= one of these names."
+        hint = suggest_name(name, tables, "sheet")
         raise ReadingError(
             f"Expected the data frame {name!r} in {path}, got {quote_names(tables)}{hint}",
             ask_sheet(tables) if tables else None,

@@ -116,20 +116,54 @@ def _read_long(path: Path) -> pd.DataFrame:
 
 
 def _read_candidate(
-    path: Path, rows: pd.DataFrame, kind: Kind | None, n_features: int | None, features: Sequence[str] | None
+    path: Path, rows: pd.DataFrame, kind: Kind | None, n_features: int | None, known: Sequence[str] | None
 ) -> ExportedRuns:
     labels, first = np.unique(rows["run"].astype(str).to_numpy(dtype=str), return_index=True)
-    labels = labels[np.argsort(first)]
-    number = {label: place for place, label in enumerate(labels.tolist())}
+    ordered = labels[np.argsort(first)].tolist()
+    number = {label: place for place, label in enumerate(ordered)}
     run = rows["run"].astype(str).map(number).to_numpy(dtype=np.int64)
     values = _numbers(path, rows, "value")
     stated = _single(path, rows, "kind") or kind or _guess_kind(path, values)
     total = _single(path, rows, "n_features")
-    size = n_features if total is None else int(total)
     selected = (rows["feature"].notna() & (rows["feature"] != "")).to_numpy()
-    columns, names, size = _find_columns(path, rows, selected, size, stated)
-    all_names = _all_names(names, size, features)
-    runs = _make_runs(path, stated, run, columns, values, selected, labels.tolist(), size, all_names)
+    features = rows["feature"].where(selected, "").astype(str)
+    if "column" in rows.columns:
+        columns = _numbers(path, rows, "column").astype(np.int64)
+    else:
+        columns = pd.factorize(features.where(selected, None))[0].astype(np.int64)
+    n_named = int(columns.max(initial=-1)) + 1
+    size = n_features if total is None else int(total)
+    if size is None and stated != "subset":
+        size = n_named
+    if size is None:
+        raise ReadingError(
+            f"Expected the number of features there were to choose from, as {path} only lists the selected ones; give "
+            "n_features= (--n-features).",
+            ask_n_features(n_named),
+        )
+    if n_named > size or columns[selected].min(initial=0) < 0:
+        raise ValueError(f"Expected columns from 0 to {size - 1} in {path}, got others; export it again.")
+    names = _all_names(dict(zip(columns[selected].tolist(), features[selected], strict=True)), size, known)
+    if stated == "subset":
+        taken = selected & (values != 0)
+        order = np.lexsort((columns[taken], run[taken]))
+        pointers = np.concatenate([[0], np.cumsum(np.bincount(run[taken], minlength=len(ordered)))]).astype(np.int64)
+        indices = columns[taken][order].astype(np.int32)
+        if (np.diff(indices) == 0)[np.diff(run[taken][order]) == 0].any():
+            raise ValueError(f"Expected each feature once per run in {path}, got one twice; export it again.")
+        runs = Preferences(
+            kind="subset", n_features=size, indices=indices, indptr=pointers, names=names, labels=tuple(ordered)
+        )
+    elif len(values) != len(ordered) * size:
+        raise ValueError(
+            f"Expected a {stated} of all {size} features in each run of {path}, got {len(values)} values for "
+            f"{len(ordered)} runs; export it again."
+        )
+    else:
+        matrix = np.full((len(ordered), size), np.nan)
+        matrix[run, columns] = values
+        make = Preferences.from_rankings if stated == "ranking" else Preferences.from_weights
+        runs = make(matrix, features=names, labels=ordered)
     firsts = rows.iloc[np.sort(first)]
     return ExportedRuns(
         runs,
@@ -140,54 +174,6 @@ def _read_candidate(
     )
 
 
-def _find_columns(
-    path: Path, rows: pd.DataFrame, selected: NDArray[np.bool_], size: int | None, kind: str
-) -> tuple[NDArray[np.int64], dict[int, str], int]:
-    """The column of each row's feature, the names of these columns, and the number of all."""
-    features = rows["feature"].where(selected, "").astype(str)
-    if "column" in rows.columns:
-        columns = _numbers(path, rows, "column").astype(np.int64)
-    else:
-        columns = pd.factorize(features.where(selected, None))[0].astype(np.int64)
-    known = int(columns.max(initial=-1)) + 1
-    if size is None and kind != "subset":
-        size = known
-    if size is None:
-        raise ReadingError(
-            f"Expected the number of features there were to choose from, as {path} only lists the selected ones; give "
-            "n_features= (--n-features).",
-            ask_n_features(known),
-        )
-    if known > size or columns[selected].min(initial=0) < 0:
-        raise ValueError(f"Expected columns from 0 to {size - 1} in {path}, got others; export it again.")
-    return columns, dict(zip(columns[selected].tolist(), features[selected], strict=True)), size
-
-
-def _make_runs(
-    path: Path, kind: str, run: NDArray[np.int64], columns: NDArray[np.int64], values: NDArray[np.float64],
-    selected: NDArray[np.bool_], labels: list[str], size: int, features: tuple[str, ...] | None,
-) -> Preferences:  # fmt: skip
-    if kind == "subset":
-        taken = selected & (values != 0)
-        order = np.lexsort((columns[taken], run[taken]))
-        pointers = np.concatenate([[0], np.cumsum(np.bincount(run[taken], minlength=len(labels)))]).astype(np.int64)
-        indices = columns[taken][order].astype(np.int32)
-        if (np.diff(indices) == 0)[np.diff(run[taken][order]) == 0].any():
-            raise ValueError(f"Expected each feature once per run in {path}, got one twice; export it again.")
-        return Preferences(
-            kind="subset", n_features=size, indices=indices, indptr=pointers, names=features, labels=tuple(labels)
-        )
-    if len(values) != len(labels) * size:
-        raise ValueError(
-            f"Expected a {kind} of all {size} features in each run of {path}, got {len(values)} values for "
-            f"{len(labels)} runs; export it again."
-        )
-    matrix = np.full((len(labels), size), np.nan)
-    matrix[run, columns] = values
-    make = Preferences.from_rankings if kind == "ranking" else Preferences.from_weights
-    return make(matrix, features=features, labels=labels)
-
-
 def _all_names(names: dict[int, str], size: int, known: Sequence[str] | None) -> tuple[str, ...] | None:
     """Names of all columns: those that are known if they agree; columns that no run selected may have none."""
     if known is not None and len(known) == size and all(known[column] == name for column, name in names.items()):
@@ -195,12 +181,8 @@ def _all_names(names: dict[int, str], size: int, known: Sequence[str] | None) ->
     if all(name == str(column) for column, name in names.items()):
         return None
     taken = set(names.values())
-    return tuple(names.get(column) or _unnamed(column, taken) for column in range(size))
-
-
-def _unnamed(column: int, taken: set[str]) -> str:
-    name = f"unnamed_{column}"
-    return f"{name}_" if name in taken else name
+    unnamed = (f"unnamed_{column}" for column in range(size))
+    return tuple(names.get(column) or (f"{name}_" if name in taken else name) for column, name in enumerate(unnamed))
 
 
 def _read_feature_names(path: Path) -> list[str] | None:
@@ -286,30 +268,21 @@ def from_record(path: Path, record: dict[str, Any]) -> Preferences:
     missing = {"kind", "n_features", "features", "labels", "runs"} - set(record)
     if missing:
         raise ValueError(f"Expected {min(missing)!r} in the holdfast file {path}, got a file without; write it again.")
-    whole = type(record["n_features"]) is int and record["kind"] in KINDS
-    if not (whole and _lists_runs(record) and all(map(_names_or_none, _both_names(record)))):
+    runs, kinds, both = record["runs"], {int} if record["kind"] == "subset" else {int, float}, []
+    whole = type(record["n_features"]) is int and record["kind"] in KINDS and isinstance(runs, list)
+    whole = whole and all(isinstance(run, list) and set(map(type, run)) <= kinds for run in runs)
+    for given in (record["features"], record["labels"]):
+        whole = whole and (given is None or (isinstance(given, list) and all(isinstance(name, str) for name in given)))
+        both.append(tuple(given) if whole and given is not None else None)
+    if not whole:
         raise ValueError(f"Expected a whole holdfast file, got a damaged one: {path}; write it again.")
-    total = check_number_of_features(record["n_features"])
-    names, labels = (None if given is None else tuple(given) for given in _both_names(record))
+    total, (names, labels) = check_number_of_features(record["n_features"]), both
     if record["kind"] != "subset":
         return from_numbers(record["kind"], record["runs"], features=names, labels=labels)
     indexed = Preferences.from_sets(record["runs"], n_features=total, labels=labels)
     if names is not None and 0 < total - len(names) == record.get("unnamed"):
         return replace(indexed, names=PartialNames(names, total))
     return replace(indexed, names=names)  # by index, as names may be numbers too
-
-
-def _both_names(record: dict[str, Any]) -> tuple[Any, Any]:
-    return record["features"], record["labels"]
-
-
-def _names_or_none(given: Any) -> bool:
-    return given is None or (isinstance(given, list) and all(isinstance(name, str) for name in given))
-
-
-def _lists_runs(record: dict[str, Any]) -> bool:
-    runs, kinds = record["runs"], {int} if record["kind"] == "subset" else {int, float}
-    return isinstance(runs, list) and all(isinstance(run, list) and set(map(type, run)) <= kinds for run in runs)
 
 
 def write_parquet(preferences: Preferences, path: Path) -> None:
@@ -662,7 +635,8 @@ def _from_json(path: Path, features: Iterable[str] | None, n_features: int | Non
         return from_record(path, content)
     labels = list(content) if isinstance(content, dict) else None
     runs = list(content.values()) if isinstance(content, dict) else content
-    if not isinstance(runs, list) or not all(_lists_features(run) for run in runs):
+    lists = isinstance(runs, list) and all(isinstance(run, list) for run in runs)
+    if not lists or not {type(member) for run in runs for member in run} <= {str, int}:
         raise ValueError(
             f"Expected a list of lists of features in {path}, or an object from run label to list, got other JSON."
         )
@@ -684,7 +658,3 @@ def parse_json(path: Path) -> Any:
 
 def _too_long(path: Path) -> ValueError:
     return ValueError(f"Expected names or indices of features in {path}, got a number of thousands of digits.")
-
-
-def _lists_features(run: Any) -> bool:
-    return isinstance(run, list) and all(type(member) in (str, int) for member in run)

@@ -140,15 +140,6 @@ def is_identifier(name: str) -> bool:
     return (last and not SUBJECTS.isdisjoint(words[:-1])) or (words[0] == "id" and len(words) <= 3)
 
 
-def _is_subject(name: str) -> bool:
-    return is_identifier(name) and not SUBJECTS.isdisjoint(split_words(name))
-
-
-def _is_weak_identifier(name: str) -> bool:
-    words = [word for word in split_words(name) if not word.isdigit()]
-    return bool(words) and all(word in WEAK_IDENTIFIERS for word in words)
-
-
 def _is_quantity(name: str) -> bool:
     return not QUANTITIES.isdisjoint(split_words(name))
 
@@ -168,14 +159,16 @@ def _identifiers(values: NDArray[np.float64], names: list[str], grouped: bool) -
         whole = np.flatnonzero((values[:3] % 1 == 0).all(axis=0))  # names are looked at only where values may count
     for place in whole:
         name, column = names[place], values[:, place]
-        if not (is_identifier(name) or _is_weak_identifier(name)) or not (column % 1 == 0).all():
+        words = {word for word in split_words(name) if not word.isdigit()}
+        is_weak = bool(words) and words <= WEAK_IDENTIFIERS
+        if not (is_identifier(name) or is_weak) or not (column % 1 == 0).all():
             continue
         different = len(np.unique(column))
         if is_identifier(name) and different >= 0.9 * n:
             found.append(Suspect(name, "is named like an identifier and differs in nearly every row", True))
         elif different == n and n > FEW_ROWS and (_is_sorted(column) or np.ptp(column) == n - 1):
             found.append(Suspect(name, "is named like an identifier and numbers the rows", True))
-        elif _is_subject(name) and not grouped and different > max(2, n / 20):
+        elif is_identifier(name) and words & SUBJECTS and not grouped and different > max(2, n / 20):
             reason = f"names {different} subjects, some with several rows (groups={name!r} keeps these together)"
             advice = "; name it as the column of groups to keep the rows of a subject together"
             found.append(Suspect(name, reason, True, advice))

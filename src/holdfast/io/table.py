@@ -1,7 +1,7 @@
 """Reading a data set from a file or frame: features, target and groups."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,19 +13,16 @@ from pandas.api import types
 
 from holdfast.checks import as_names
 from holdfast.declared import did_you_mean
-from holdfast.io.files import Loaded, Reading, as_number, as_path, display_name, file_ending
+from holdfast.io.files import Loaded, as_number, as_path, display_name, file_ending
 from holdfast.io.guessing import FEW_TEXTS, NO_NAME, explain_features_in_rows, guess_targets, row_labels, turn
 from holdfast.io.loading import ENDINGS, load_frame
+from holdfast.io.options import DEFAULTS, OPTIONS, Categorical, Missing, Reading, ReadOptions, Task
 from holdfast.io.questions import (
     ACCEPT_HINT,
     ACCEPTED,
     GAPS,
-    Categorical,
-    Missing,
     Question,
     ReadingError,
-    TableOptions,
-    Task,
     ask_categorical,
     ask_column,
     ask_leave_out,
@@ -36,11 +33,11 @@ from holdfast.io.questions import (
     ask_table_orientation,
     ask_target_file,
     ask_task,
-    check_options,
     join_counts,
     listed,
     quote_names,
     quoted,
+    suggest_name,
 )
 from holdfast.io.record import DataRecord
 from holdfast.io.suspects import Suspect, describe_suspects, find_suspects, note_repeats
@@ -48,6 +45,19 @@ from holdfast.text import format_count, join_first
 
 NAMED = 5
 """Columns that a message names; of more, it says which may be meant."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(ReadOptions):
+    """Options of reading one table; ``where`` is what messages call it, ``columns`` are those of its file."""
+
+    where: str
+    columns: tuple[str, ...] = ()
+
+    @property
+    def target_name(self) -> str:
+        """The target as messages call it."""
+        return f"the target {self.target!r} of {self.where}"
 
 
 def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: TableOptions) -> None:
@@ -522,8 +532,7 @@ def _as_texts(column: "pd.Series[Any]") -> list[str]:
 def _check_roles(second: pd.DataFrame, frame: pd.DataFrame, options: TableOptions, path: Path) -> list[str]:
     """Return which of target and groups stand in the second file; the target must."""
     if options.target not in second.columns:
-        hint = did_you_mean(options.target, second.columns)
-        hint = hint if hint.endswith("?") else "; give target= one of these names."
+        hint = suggest_name(options.target, second.columns, "target")
         columns = quote_names(second.columns)
         sentence = f"The second table has no column {quoted(options.target)}. Which of its columns is to be predicted?"
         raise ReadingError(
@@ -772,38 +781,43 @@ def read_table(
     Made 0/1 columns of the categories of 'sex' ('sex=m').
     >>> X, y = table
     """
+    given = {name: value for name, value in locals().items() if name in OPTIONS}
     if not isinstance(path, pd.DataFrame):
         path = as_path(path, "the path of a file, or a pandas DataFrame with names of columns")
     where = "the frame" if isinstance(path, pd.DataFrame) else str(path)
-    options = make_options(
-        where, target, groups=groups, index=index, ignore=ignore, accept=accept, task=task, missing=missing,
-        categorical=categorical, drop_constant=drop_constant, transpose=transpose,
-    )  # fmt: skip
-    loaded = load_table(path, Reading(sep=sep, decimal=decimal, encoding=encoding, sheet=sheet))
-    table = complete_table(loaded, options, target_file)
+    options = make_options(where, given)
+    loaded = load_table(path, options)
+    table = complete_table(loaded, options)
     source = None if isinstance(path, pd.DataFrame) else display_name(path)
     return replace(table, record=replace(table.record, source=source, file_format=loaded.file_format or None))
 
 
-def make_options(
-    where: str, target: str, *, groups: Any, index: Any, ignore: Any, accept: Any, **others: Any
-) -> TableOptions:
-    """Return checked options of :func:`read_table`; ``where`` is what messages call the data."""
-    lists = {key: (names,) if isinstance(names, str) else as_names(names, f"{key}=") for key, names in
-             (("ignore", ignore), ("accept", accept))}  # fmt: skip
-    groups, index = (None if name is None else str(name) for name in (groups, index))
-    roles = {"target": str(target), "groups": groups, "index": index, **lists}
-    options = TableOptions(where=where, **{**roles, **others})
-    check_options(options)
+def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
+    """Return options of :func:`read_table`, checked: all are known, and no column has two roles."""
+    values = {**DEFAULTS, **given}
+    for name, option in OPTIONS.items():
+        value, default = values[name], DEFAULTS[name]
+        if option.kind == "columns":
+            values[name] = (value,) if isinstance(value, str) else as_names(value, f"{name}=")
+        elif option.kind == "column":
+            values[name] = None if value is None else str(value)
+        elif option.choices and value not in (*option.choices, default):
+            choices = option.choices if default in option.choices else (*option.choices, default)
+            raise ValueError(f"Expected {name} to be {quote_names(choices)}, got {value!r}.")
+    options = TableOptions(where=where, **values)
+    roles = [name for name in (options.target, options.groups, options.index, *options.ignore) if name is not None]
+    name, times = Counter(roles).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"Expected one use of a column, got {name!r} in two of target, groups, index and ignore.")
     return options
 
 
-def complete_table(loaded: Loaded, options: TableOptions, target_file: str | Path | None = None) -> Table:
+def complete_table(loaded: Loaded, options: TableOptions) -> Table:
     """Return features, target and groups of a table as it stands in a file, or ask what it leaves open."""
     loaded = _orient(loaded, options)
-    if target_file is not None:
-        options = replace(options, columns=tuple(map(str, loaded.frame.columns)))
-        loaded = join_target(loaded, options, as_path(target_file, "the path of a second file for target_file="))
+    if options.target_file is not None:
+        second = as_path(options.target_file, "the path of a second file for target_file=")
+        loaded = join_target(loaded, replace(options, columns=tuple(map(str, loaded.frame.columns))), second)
     frame, notes = _check_columns(loaded.frame, options)
     options = replace(options, columns=tuple(frame.columns))
     return _make(frame, (*loaded.notes, *notes), loaded.aside, options)

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
@@ -22,13 +22,12 @@ import numpy as np
 
 from holdfast import __version__
 from holdfast.datasets import real
-from holdfast.datasets.catalog import DATASETS
-from holdfast.datasets.real import available
-from holdfast.io.files import Loaded, Reading, as_path, display_name
+from holdfast.datasets.real import DATASETS, available
+from holdfast.io.files import Loaded, as_path, display_name
 from holdfast.io.guessing import show_entry, turn
 from holdfast.io.inspection import PREVIEW_COLUMNS, PREVIEW_ROWS, TableInspection, inspect_by
 from holdfast.io.loading import are_same, pack_table, unpack_table
-from holdfast.io.questions import Categorical, Missing, Task
+from holdfast.io.options import OF_FILE, Categorical, Missing, Reading, Task
 from holdfast.io.table import load_table, make_table
 from holdfast.serialization import from_plain
 from holdfast.web.folder import SPARE, Upload, read_record, write_record
@@ -39,8 +38,6 @@ from holdfast.web.worker import TaskError
 if TYPE_CHECKING:
     from holdfast.web.site import Site
 
-OF_FILE = tuple(field.name for field in fields(Reading))
-"""Options that say how a file is written."""
 LONGEST = 2000
 """Characters of a name or another text of a plan."""
 MOST_NAMES = 2000
@@ -244,7 +241,7 @@ SHARE_OF_TIME = 0.9
 
 def inspect_upload(path: str, reading: dict[str, Any], options: dict[str, Any]) -> TableInspection:
     """Look at a table that was uploaded."""
-    return inspect_by(load_kept, path, Reading(**reading), **options)
+    return inspect_by(load_kept, path, **reading, **options)
 
 
 def list_columns(path: str, reading: dict[str, Any], transpose: bool) -> list[str]:

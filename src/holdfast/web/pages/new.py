@@ -3,8 +3,7 @@
 import os
 from dataclasses import dataclass, replace
 
-from holdfast.datasets.catalog import DATASETS
-from holdfast.datasets.real import available
+from holdfast.datasets.real import DATASETS, available
 from holdfast.io.inspection import TableInspection
 from holdfast.io.loading import ENDINGS
 from holdfast.serialization import from_plain

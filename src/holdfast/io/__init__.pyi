@@ -1,0 +1,11 @@
+from .guessing import TargetGuess as TargetGuess
+from .inspection import SelectionsInspection as SelectionsInspection
+from .inspection import TableInspection as TableInspection
+from .inspection import inspect_selections as inspect_selections
+from .inspection import inspect_table as inspect_table
+from .questions import Question as Question
+from .questions import ReadingError as ReadingError
+from .selections import read_preferences as read_preferences
+from .selections import write_preferences as write_preferences
+from .table import Table as Table
+from .table import read_table as read_table

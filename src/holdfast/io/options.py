@@ -1,0 +1,90 @@
+"""How a table is read: every option, declared once.
+
+The signatures of :func:`holdfast.read_table` and :func:`holdfast.io.inspect_table`, the options of commands, the keys
+of configuration files, the form of the page and the table in docs/data.md agree with the fields of
+:class:`ReadOptions`; tests/test_reading_options.py compares them. This module imports nothing that takes time.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, NamedTuple
+
+Task = Literal["classification", "regression"]
+Missing = Literal["error", "impute-median", "drop"]
+Categorical = Literal["error", "one-hot", "codes", "drop"]
+
+
+class Option(NamedTuple):
+    """What everyone who offers an option of reading has to know.
+
+    Attributes
+    ----------
+    kind : {"column", "columns", "choice", "flag", "file", "text"}
+        What its values are: the name of a column, several, one of a few words, yes or no, a path, or any text.
+    help : str
+        What it is for, in one line.
+    metavar : str
+        What stands for a value in help texts.
+    in_commands : bool
+        Whether commands, configuration files and the page offer it.
+    """
+
+    kind: Literal["column", "columns", "choice", "flag", "file", "text"]
+    help: str
+    metavar: str = ""
+    in_commands: bool = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that it can be; empty if it is none of a few words."""
+        return tuple(self.metavar.split("|")) if self.kind == "choice" else ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a file is written, where that is not to be detected."""
+
+    sep: Annotated[
+        str | None, Option("text", "What separates columns of text: ; or tab (detected by default).", "MARK")
+    ] = None
+    decimal: Annotated[str | None, Option("text", "Decimal mark of text (detected by default).", ".|,")] = None
+    encoding: Annotated[
+        str | None, Option("text", "Encoding of text, such as latin-1 (detected by default).", "NAME")
+    ] = None
+    sheet: Annotated[str | None, Option("text", "Sheet of an Excel file, object of an .RData file.", "NAME")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(Reading):
+    """All options of reading a table."""
+
+    target: Annotated[str, Option("column", "What is to be predicted.", "COLUMN")] = ""
+    ignore: Annotated[tuple[str, ...], Option("columns", "Column to leave out.", "COLUMN")] = ()
+    accept: Annotated[
+        tuple[str, ...],
+        Option("columns", "Keep as a feature what looks like a row number, an identifier or the target.", "COLUMN"),
+    ] = ()
+    index: Annotated[str | None, Option("column", "Names of the rows: no feature.", "COLUMN")] = None
+    groups: Annotated[str | None, Option("column", "Rows of one group (patient) stay together.", "COLUMN")] = None
+    missing: Annotated[Missing, Option("choice", "What to do with missing values.", "error|impute-median|drop")] = (
+        "error"
+    )
+    categorical: Annotated[
+        Categorical, Option("choice", "What to do with columns of texts.", "error|one-hot|codes|drop")
+    ] = "error"
+    task: Annotated[
+        Task | None, Option("choice", "What is predicted, if it is not obvious.", "classification|regression")
+    ] = None
+    drop_constant: Annotated[bool, Option("flag", "Leave out columns with a single value.", in_commands=False)] = False
+    transpose: Annotated[bool, Option("flag", "Features stand in rows, samples in columns.")] = False
+    target_file: Annotated[
+        str | None, Option("file", "Second table with the target, matched by names of samples.", "FILE")
+    ] = None
+
+
+OF_FILE = tuple(known.name for known in fields(Reading))
+"""Options that say how a file is written."""
+_LISTED = sorted(fields(ReadOptions), key=lambda known: known.name in OF_FILE)
+DEFAULTS: dict[str, Any] = {known.name: known.default for known in _LISTED}
+"""The default of every option, in the order in which help texts list them."""
+OPTIONS: dict[str, Option] = {known.name: known.type.__metadata__[0] for known in _LISTED}  # type: ignore[union-attr]
+"""Every option by its name."""

@@ -1,0 +1,134 @@
+"""Every option of reading a table is declared once, in holdfast.io.options: all who offer it agree with that."""
+
+import inspect
+import json
+import os
+import re
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+import typer
+from holdfast.web.planning.tables import TableQuery
+
+import holdfast as hf
+from holdfast.cli import app
+from holdfast.cli.options import as_options
+from holdfast.cli.running import checked_options
+from holdfast.cli.studies import study
+from holdfast.io.options import DEFAULTS, OF_FILE, OPTIONS, ReadOptions
+
+OFFERED = {name: option for name, option in OPTIONS.items() if option.in_commands}
+COMMANDS = typer.main.get_command(app).commands
+ROOT = Path(__file__).parents[1]
+NO_VALUE = {"target": inspect.Parameter.empty}
+
+
+def test_choices_are_those_of_the_types():
+    hints = get_type_hints(ReadOptions)
+    for name, option in OPTIONS.items():
+        words = [word for word in get_args(hints[name]) if isinstance(word, str)]
+        inner = [word for part in get_args(hints[name]) for word in get_args(part)]
+        assert option.choices == tuple(words or inner), name
+        assert option.help.endswith("."), name
+
+
+@pytest.mark.parametrize(
+    ("function", "others"),
+    [(hf.read_table, NO_VALUE), (hf.io.inspect_table, {"target": None, "transpose": None})],
+)
+def test_signatures_and_docstrings_have_every_option(function, others):
+    parameters = dict(inspect.signature(function).parameters)
+    del parameters["path"]
+    assert {name: parameter.default for name, parameter in parameters.items()} == {**DEFAULTS, **others}
+    documented = inspect.getdoc(function)
+    for name in OPTIONS:
+        assert re.search(rf"^(\w+, )*{name}(, \w+)* : ", documented, re.MULTILINE), name
+
+
+@pytest.mark.parametrize(
+    ("command", "left_out"),
+    [("study", ()), ("tradeoff", ()), ("nested", ()), ("replicate", ()), ("benchmark", ("target_file",))],
+)
+def test_commands_have_every_option(command, left_out):
+    found = {parameter.name: parameter for parameter in COMMANDS[command].params}
+    assert not set(left_out) & set(found)
+    assert "drop_constant" not in found
+    for name, option in OFFERED.items():
+        if name not in left_out and (command, name) != ("benchmark", "target"):
+            parameter = found[name]
+            assert parameter.opts == [f"--{name.replace('_', '-')}"]
+            assert (parameter.help, parameter.metavar) == (option.help, option.metavar or None)
+            assert (parameter.multiple, parameter.is_flag) == (option.kind == "columns", option.kind == "flag")
+
+
+def test_configuration_files_take_every_option():
+    values = {"columns": ["a", "b"], "flag": True}
+    lines = [f"{name} = {json.dumps(values.get(option.kind, 'a'))}" for name, option in OFFERED.items()]
+    text = "\n".join(lines)
+    assert set(checked_options(tomllib.loads(text), study, "study.toml")) == set(OFFERED)
+    with pytest.raises(ValueError, match="got 'drop_constant'"):
+        checked_options({"drop_constant": True}, study, "study.toml")
+
+
+def test_messages_name_the_options_of_commands():
+    for name, option in OFFERED.items():
+        typed = f"--{name.replace('_', '-')}"
+        assert as_options(f"pass {name}= here") == f"pass {typed} here"
+        assert as_options(f"pass {name}='x'") == f"pass {typed} 'x'"
+        if option.kind == "flag":
+            assert as_options(f"pass {name}=True") == f"pass {typed}"
+        if option.kind == "columns":
+            assert as_options(f"with {name}=['a', 'b']") == f"with {typed} 'a' {typed} 'b'"
+    assert as_options("drop_constant=True") == "drop_constant=True"
+
+
+def test_the_page_offers_every_option():
+    asked = {field.name: field for field in fields(TableQuery)}
+    assert set(asked) == {*OFFERED, "asked"}
+    hints, declared = get_type_hints(TableQuery), get_type_hints(ReadOptions)
+    for name, option in OFFERED.items():
+        assert (asked[name].default or None) == (DEFAULTS[name] or None), name
+        if option.kind == "choice":
+            assert hints[name] == declared[name]
+    template = (ROOT / "src/holdfast/web/templates/table.html.j2").read_text(encoding="utf-8")
+    form = template.partition("{% macro options() %}")[2].partition("{% endmacro %}")[0]
+    named = re.findall(r'(?:column|choice)\("(\w+)"|name="(\w+)"|\("asked", "(\w+)"\)', form)
+    assert {name for names in named for name in names if name} == set(OFFERED)
+    for name, option in OFFERED.items():
+        if option.kind == "choice":
+            line = next(line for line in form.splitlines() if f'choice("{name}"' in line)
+            values = re.findall(r'\("([\w-]*)", "', line.partition("[")[2])
+            assert [value for value in values if value] == list(option.choices)
+
+
+def doc_table():
+    """The table of docs/data.md."""
+    rows = ["| option | command line | default | what it is for |", "|---|---|---|---|"]
+    for name, option in OPTIONS.items():
+        words = f"`{name}=`", f"`--{name.replace('_', '-')}`" if option.in_commands else ""
+        default = "" if DEFAULTS[name] in ("", (), None) else f"`{DEFAULTS[name]!r}`".replace("'", '"')
+        choices = ", ".join(f"`{json.dumps(word)}`" for word in option.choices)
+        what = f"{option.help} One of {choices}." if choices else option.help
+        rows.append(f"| {' | '.join(words)} | {default} | {what} |")
+    return "\n".join(rows)
+
+
+def test_the_table_of_the_documentation_is_the_declaration():
+    page = ROOT / "docs" / "data.md"
+    text = page.read_text(encoding="utf-8")
+    pattern = r"(<!-- reading -->\n\n).*?(\n\n<!-- end -->)"
+    expected, times = re.subn(pattern, lambda found: found[1] + doc_table() + found[2], text, flags=re.DOTALL)
+    assert times == 1
+    if os.environ.get("HOLDFAST_WRITE_DOCS"):
+        page.write_text(expected, encoding="utf-8")
+    assert expected == page.read_text(encoding="utf-8"), (
+        "run HOLDFAST_WRITE_DOCS=1 pytest tests/test_reading_options.py"
+    )
+
+
+def test_options_of_files_are_some_of_all():
+    assert set(OF_FILE) == {"sep", "decimal", "encoding", "sheet"}
+    assert set(OF_FILE) < set(OPTIONS)
