@@ -50,57 +50,55 @@ def load_frame(
         How to read the file, where that is not to be detected.
     """
     path, reading = as_path(path), reading or Reading()
-    _check_reading(reading, file_ending(path), path)
-    with enough_memory(path):
-        return _load(path, row, list(gaps), reading)
-
-
-def _load(path: Path, row: str, gaps: list[str], reading: Reading) -> Loaded:
     ending = file_ending(path)
-    if ending == ".parquet":
-        return Loaded(frame=pandas_frame(parquet_table(path), path), file_format="Parquet")
-    if ending == ".feather":
-        return Loaded(frame=feather_frame(path), file_format="Feather")
-    if ending == ".arff":
-        return Loaded(frame=arff_frame(path), file_format="ARFF")
-    if ending in excel.ENDINGS:
-        return excel.read_excel(path, row, reading.sheet)
-    if ending == ".h5ad":
-        return read_h5ad(path)
-    if ending in r_files.ENDINGS:
-        return r_files.read_r(path, reading.sheet)
-    return read_delimited(path, row, gaps, reading)
-
-
-def _check_reading(reading: Reading, ending: str, path: Path) -> None:
-    """Raise if an option is for files of another kind."""
-    binary = ending in ENDINGS and ending not in USUAL_SEPARATORS
-    for option, value in (("sep", reading.sep), ("decimal", reading.decimal), ("encoding", reading.encoding)):
-        if value is not None and binary:
+    for option in ("sep", "decimal", "encoding"):
+        if getattr(reading, option) is not None and ending in ENDINGS and ending not in USUAL_SEPARATORS:
             raise ValueError(f"Expected a text file for {option}=, got {path}; leave {option}= out.")
     if reading.sheet is not None and ending not in (*excel.ENDINGS, *r_files.ENDINGS):
         raise ValueError(f"Expected an Excel or R file for sheet=, got {path}; leave sheet= out.")
+    with enough_memory(path):
+        if ending == ".parquet":
+            return Loaded(frame=pandas_frame(parquet_table(path), path), file_format="Parquet")
+        if ending == ".feather":
+            return Loaded(frame=feather_frame(path), file_format="Feather")
+        if ending == ".arff":
+            return Loaded(frame=arff_frame(path), file_format="ARFF")
+        if ending in excel.ENDINGS:
+            return excel.read_excel(path, row, reading.sheet)
+        if ending == ".h5ad":
+            return read_h5ad(path)
+        if ending in r_files.ENDINGS:
+            return r_files.read_r(path, reading.sheet)
+        return read_delimited(path, row, list(gaps), reading)
 
 
 def pack_table(loaded: Loaded) -> dict[str, NDArray[Any]]:
     """Return a table as arrays: numbers by their types with the places of their columns, and all else."""
+    import pyarrow as pa
+
     frame = loaded.frame.set_axis(range(loaded.frame.shape[1]), axis=1)
     types = [str(dtype) if isinstance(dtype, np.dtype) and dtype.kind in "fiub" else "" for dtype in frame.dtypes]
     places = {name: [place for place, own in enumerate(types) if own == name] for name in sorted({*types, ""})}
     others = frame[places.pop("")].rename(columns=str)
     facts = {field: value for field, value in vars(loaded).items() if field != "frame"}
     about = {**facts, "columns": list(loaded.frame.columns), "places": places}
+    table, out = pa.Table.from_pandas(others), pa.BufferOutputStream()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
     return {
-        "about": _as_bytes(json.dumps(about).encode()),
-        "others": _as_bytes(_write_arrow(others)),
+        "about": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
+        "others": np.frombuffer(bytes(out.getvalue()), dtype=np.uint8),
         **{name: frame[own].to_numpy() for name, own in places.items()},
     }
 
 
 def unpack_table(stored: Mapping[str, NDArray[Any]]) -> Loaded:
     """Return the table that arrays hold."""
+    import pyarrow as pa
+
     about = json.loads(stored["about"].tobytes())
-    others = _read_arrow(stored["others"].tobytes()).rename(columns=int)
+    with pa.ipc.open_file(stored["others"].tobytes()) as reader:
+        others: pd.DataFrame = reader.read_pandas().rename(columns=int)
     places, names = about.pop("places"), about.pop("columns")
     pieces = [
         *(pd.DataFrame(stored[name], index=others.index, columns=own, copy=False) for name, own in places.items()),
@@ -121,24 +119,3 @@ def are_same(one: Loaded, other: Loaded) -> bool:
         and list(first.dtypes) == list(second.dtypes)
         and first.equals(second)
     )
-
-
-def _as_bytes(content: bytes) -> NDArray[np.uint8]:
-    return np.frombuffer(content, dtype=np.uint8)
-
-
-def _write_arrow(frame: pd.DataFrame) -> bytes:
-    import pyarrow as pa
-
-    table, out = pa.Table.from_pandas(frame), pa.BufferOutputStream()
-    with pa.ipc.new_file(out, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(out.getvalue())
-
-
-def _read_arrow(content: bytes) -> pd.DataFrame:
-    import pyarrow as pa
-
-    with pa.ipc.open_file(content) as reader:
-        frame: pd.DataFrame = reader.read_pandas()
-    return frame

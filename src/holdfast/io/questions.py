@@ -290,12 +290,6 @@ def ask_missing(names: Sequence[Any], rows: int, *, fill: bool = True) -> Questi
     )
 
 
-def ask_missing_samples(lacking: Sequence[str]) -> Question:
-    """Ask whether to leave out samples that the second table does not name."""
-    sentence = f"The second table has no row for {listed(lacking)}. What should be done with these samples?"
-    return Question("missing", sentence, (("drop", f"Leave out the {len(lacking)} samples"),))
-
-
 def ask_task(target: Any, sentence: str, answers: Sequence[str] = ("classification", "regression")) -> Question:
     """Ask whether a target holds classes or quantities."""
     labels = {"classification": "Each number is a class, such as a type of tumor",
@@ -353,12 +347,6 @@ def ask_n_features(least: int) -> Question:
         ((str(least), f"{least}: only those that the file names, the fewest possible"),) if least else (),
         typed=True,
     )
-
-
-def ask_matrix_width(n_features: int) -> Question:
-    """Ask to take the number of features that a matrix has."""
-    sentence = f"The file is a table of {n_features} features, not of as many as was said."
-    return Question("n_features", sentence, ((str(n_features), f"Take its {n_features} features"),))
 
 
 def ask_candidate(names: Iterable[str]) -> Question:

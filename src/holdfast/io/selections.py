@@ -25,10 +25,10 @@ from holdfast.io.guessing import FEATURE_COLUMNS, are_feature_names, are_run_lab
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.questions import (
     TRANSPOSE_HINT,
+    Question,
     ReadingError,
     ask_candidate,
     ask_kind,
-    ask_matrix_width,
     ask_n_features,
     ask_runs_orientation,
     listed,
@@ -57,10 +57,6 @@ class ExportedRuns(NamedTuple):
 def protect_formula(text: str) -> str:
     """Return a text that a spreadsheet takes for a text; a leading quote that was there is doubled."""
     return f"{QUOTE}{text}" if text.startswith((*FORMULA, QUOTE)) else text
-
-
-def _unprotect(text: str) -> str:
-    return text.removeprefix(QUOTE)
 
 
 def is_exported(path: Path) -> bool:
@@ -111,7 +107,7 @@ def _read_long(path: Path) -> pd.DataFrame:
     cells = _cells(path)
     frame = cells.iloc[1:].set_axis(cells.iloc[0].tolist(), axis=1)
     for name in ("candidate", "run", "feature"):
-        frame[name] = frame[name].map(_unprotect)
+        frame[name] = frame[name].str.removeprefix(QUOTE)
     return frame
 
 
@@ -195,7 +191,7 @@ def _read_feature_names(path: Path) -> list[str] | None:
         return [str(name) for name in table["feature"].to_pylist()] if "feature" in table.column_names else None
     frame = _cells(beside)
     header = frame.iloc[0].tolist()
-    return frame.iloc[1:, header.index("feature")].map(_unprotect).tolist() if "feature" in header else None
+    return frame.iloc[1:, header.index("feature")].str.removeprefix(QUOTE).tolist() if "feature" in header else None
 
 
 def _guess_kind(path: Path, values: NDArray[np.float64]) -> Kind:
@@ -410,10 +406,12 @@ def read_selections(
         )
     universe = n_features if names is None else len(names)
     if universe not in (None, preferences.n_features):
+        width = preferences.n_features
+        sentence = f"The file is a table of {width} features, not of as many as was said."
         raise ReadingError(
             f"Expected {universe} features in {path}, as n_features= or features= (--n-features, --features) says, got "
-            f"a matrix of {preferences.n_features}; add the columns of the features that were never selected.",
-            ask_matrix_width(preferences.n_features),
+            f"a matrix of {width}; add the columns of the features that were never selected.",
+            Question("n_features", sentence, ((str(width), f"Take its {width} features"),)),
         )
     return preferences, note
 

@@ -295,37 +295,25 @@ def _group_in_other_words(
 
 def note_repeats(X: pd.DataFrame) -> list[str]:
     """Return notes on columns that are nearly constant and on columns that repeat another."""
-    values = X.to_numpy(dtype=np.float64)
-    return [*_note_nearly_constant(values, X.columns), *_note_copies(values, X.columns)]
-
-
-def _note_nearly_constant(values: NDArray[np.float64], names: "pd.Index[Any]") -> list[str]:
-    n = len(values)
-    if n < ENOUGH_ROWS:
-        return []
-    usual = np.partition(values, n // 2, axis=0)[n // 2]  # a value that nearly all rows have is the median
-    differing = (values != usual).sum(axis=0)
-    few = max(1, n // 100)
-    places = np.flatnonzero((differing > 0) & (differing <= few))
-    if not len(places):
-        return []
-    rows = "a single row differs" if few == 1 else f"at most 1 % of the rows ({few}) differ"
-    shown = quote_names(names[places])
-    return [f"Kept {format_count(len(places), 'column')} in which {rows} from all others: {shown}."]
-
-
-def _note_copies(values: NDArray[np.float64], names: "pd.Index[Any]") -> list[str]:
-    if len(values) <= FEW_ROWS:
-        return []
-    columns = np.ascontiguousarray(values.T) + 0.0  # minus zero is zero
-    first: dict[bytes, int] = {}
-    copies = []
-    varies = (values != values[:1]).any(axis=0)
-    for place in np.flatnonzero(varies):
-        origin = first.setdefault(columns[place].tobytes(), int(place))
-        if origin != place:
-            copies.append(f"{names[int(place)]!r} (as {names[origin]!r})")
-    if not copies:
-        return []
-    verb = "repeats" if len(copies) == 1 else "repeat"
-    return [f"Kept {format_count(len(copies), 'column')} that {verb} another: {join_first(copies)}."]
+    values, names, n = X.to_numpy(dtype=np.float64), X.columns, len(X)
+    notes, copies = [], []
+    if n >= ENOUGH_ROWS:
+        usual = np.partition(values, n // 2, axis=0)[n // 2]  # a value that nearly all rows have is the median
+        differing = (values != usual).sum(axis=0)
+        few = max(1, n // 100)
+        nearly = np.flatnonzero((differing > 0) & (differing <= few))
+        rows = "a single row differs" if few == 1 else f"at most 1 % of the rows ({few}) differ"
+        if len(nearly):
+            kept = format_count(len(nearly), "column")
+            notes.append(f"Kept {kept} in which {rows} from all others: {quote_names(names[nearly])}.")
+    if n > FEW_ROWS:
+        columns = np.ascontiguousarray(values.T) + 0.0  # minus zero is zero
+        first: dict[bytes, int] = {}
+        for column in np.flatnonzero((values != values[:1]).any(axis=0)):
+            origin = first.setdefault(columns[column].tobytes(), int(column))
+            if origin != column:
+                copies.append(f"{names[int(column)]!r} (as {names[origin]!r})")
+    if copies:
+        verb = "repeats" if len(copies) == 1 else "repeat"
+        notes.append(f"Kept {format_count(len(copies), 'column')} that {verb} another: {join_first(copies)}.")
+    return notes

@@ -27,7 +27,6 @@ from holdfast.io.questions import (
     ask_column,
     ask_leave_out,
     ask_missing,
-    ask_missing_samples,
     ask_row_names,
     ask_suspects,
     ask_table_orientation,
@@ -265,24 +264,22 @@ def _drop_or_fill_missing(
         return features, roles, []
     if options.missing == "drop":
         keep = ~gaps.any(axis=1).to_numpy()
-        _check_rows_left(keep, counts, options)
+        if not keep.any():
+            most = counts.sort_values(ascending=False, kind="stable")
+            names = [name for name in most.index if name not in (options.target, options.groups)]
+            why = (
+                "Every row lacks a value somewhere. Which columns should be left out? Those that lack most come first."
+            )
+            raise ReadingError(
+                f"Expected some rows without missing values in {options.where}, got none; leave out the columns that "
+                f"lack most with ignore=: {join_counts(most)}.",
+                ask_leave_out(names, why) if names else None,
+            )
         dropped = f"{np.count_nonzero(~keep)} of {len(keep)} rows"
         return features[keep], roles[keep], [f"Dropped {dropped} with missing values: {join_counts(counts)}."]
     _check_missing(gaps, counts, roles, options)
     features, notes = _impute(features, counts)
     return features, roles, notes
-
-
-def _check_rows_left(keep: NDArray[np.bool_], counts: "pd.Series[int]", options: TableOptions) -> None:
-    if not keep.any():
-        most = counts.sort_values(ascending=False, kind="stable")
-        features = [name for name in most.index if name not in (options.target, options.groups)]
-        why = "Every row lacks a value somewhere. Which columns should be left out? Those that lack most come first."
-        raise ReadingError(
-            f"Expected some rows without missing values in {options.where}, got none; leave out the columns that lack "
-            f"most with ignore=: {join_counts(most)}.",
-            ask_leave_out(features, why) if features else None,
-        )
 
 
 def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, options: TableOptions) -> None:
@@ -486,7 +483,15 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
     _check_repeats([name for name in names if name in set(samples)], called)
     places = pd.Series(range(len(names)), index=pd.Index(names))
     places = places[~places.index.duplicated()]
-    _check_lacking([name for name in samples if name not in places.index], len(samples), options, path)
+    lacking = [name for name in samples if name not in places.index]
+    if lacking and options.missing != "drop":
+        sentence = f"The second table has no row for {listed(lacking)}. What should be done with these samples?"
+        raise ReadingError(
+            f"Expected a row in {path} for each of the {len(samples)} samples of {options.where}, got none for "
+            f"{len(lacking)}: {quote_names(lacking)}; add them, leave them out with ignore= if they are no samples, or "
+            "drop them with missing='drop'.",
+            Question("missing", sentence, (("drop", f"Leave out the {len(lacking)} samples"),)),
+        )
     found = [int(places.get(name, -1)) for name in samples]
     more = [name for name in second.frame.columns if name not in roles and name != key]
     chosen = [*roles, *(name for name in more if name in options.accept)]
@@ -559,7 +564,9 @@ def _find_key(
     hits = {name: len(wanted.intersection(entries)) for name, entries in candidates.items()}
     best = max(hits, key=lambda name: hits[name], default=None)
     if not hits.get(best):
-        turned = "" if options.transpose else _turned_hint(options, candidates)
+        known, turned = set(options.columns), ""
+        if not options.transpose and any(known.intersection(entries) for entries in candidates.values()):
+            turned = "they are the names of columns: features stand in rows, pass transpose=True."
         others = quote_names(next(iter(candidates.values()), []))
         sentence = "The second table names the columns of the first as its samples."
         raise ReadingError(
@@ -570,27 +577,10 @@ def _find_key(
     return best, candidates[best]
 
 
-def _turned_hint(options: TableOptions, candidates: dict[str | None, list[str]]) -> str:
-    known = set(options.columns)
-    if any(known.intersection(entries) for entries in candidates.values()):
-        return "they are the names of columns: features stand in rows, pass transpose=True."
-    return ""
-
-
 def _check_repeats(names: list[str], where: str) -> None:
     twice = [f"{name!r} ({times} times)" for name, times in Counter(names).items() if times > 1]
     if twice:
         raise ValueError(f"Expected every sample once in {where}, got {join_first(twice)}; give them different names.")
-
-
-def _check_lacking(lacking: list[str], total: int, options: TableOptions, path: Path) -> None:
-    if lacking and options.missing != "drop":
-        raise ReadingError(
-            f"Expected a row in {path} for each of the {total} samples of {options.where}, got none for "
-            f"{len(lacking)}: {quote_names(lacking)}; add them, leave them out with ignore= if they are no samples, or "
-            "drop them with missing='drop'.",
-            ask_missing_samples(lacking),
-        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
