@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,15 @@ def test_imports_go_one_way(path):
             other = names[1]
             assert other in LEVEL, f"{path.name} imports {name}: import from the part that owns it"
             assert LEVEL[other] < LEVEL[part], f"{path.name} ({part}) imports {name}, which is not below it"
+
+
+def test_modules_of_io_do_not_import_each_other_in_a_circle():
+    graph = {}
+    for path in MODULES:
+        if part_of(path) == "io":
+            names = [name.split(".") for name in imports(path, deferred=False) if name.startswith("holdfast.io.")]
+            graph[path.stem] = {name[2] for name in names}
+    assert "files" in list(TopologicalSorter(graph).static_order())  # raises CycleError where there is none
 
 
 @for_each_module

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from holdfast.datasets.catalog import DATASETS
-from holdfast.datasets.real import Dataset
+from holdfast.datasets.real import DATASETS, Dataset
 from reproductions import Workbench
 from reproductions.experiments import load_experiments
 from reproductions.hamer2020 import figure1, figure2, table1

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import holdfast as hf
-from holdfast.datasets.catalog import DATASETS
-from holdfast.datasets.real import Dataset
+from holdfast.datasets.real import DATASETS, Dataset
 from holdfast.inference import StabilityEstimate
 from holdfast.inference.intervals import Student
 from reproductions.experiments import find_experiments

@@ -153,12 +153,24 @@ def _parse(table: TextTable, row: str, gaps: list[str]) -> tuple[list[str], pd.D
 
 
 def _names(table: TextTable, header: list[str], frame: pd.DataFrame, row: str) -> list[str]:
-    if len(header) != frame.shape[1] or frame.isna().to_numpy().any():
+    """Return the names of the columns; raise if the header cannot be one."""
+    path, n_columns = table.path, frame.shape[1]
+    if len(header) != n_columns or frame.isna().to_numpy().any():
         _check_ragged(table)
-    first = frame.iloc[:, 0]
-    if len(header) == frame.shape[1] - 1 and (is_text(first) or first.tolist() == list(range(1, len(first) + 1))):
-        header = ["", *header]  # R's write.table() names the rows but not their column
-    _check_header(table.path, header, frame.shape[1], row)
+    if len(header) == n_columns - 1:
+        first = frame.iloc[:, 0]
+        if is_text(first) or first.tolist() == list(range(1, len(first) + 1)):
+            header = ["", *header]  # R's write.table() names the rows but not their column
+    if len(header) != n_columns:
+        raise ValueError(
+            f"Expected as many columns as the header of {path} names, {len(header)}, got {n_columns}; "
+            "is a name missing, or a separator inside a name?"
+        )
+    numbers = all(name.replace(".", "", 1).replace(",", "", 1).isdecimal() for name in header)
+    if numbers and (len(set(header)) < len(header) or header == ["1", "0"]):
+        raise ValueError(
+            f"Expected feature names in the first line of {path}, got the numbers of a {row}; add a header."
+        )
     return header
 
 
@@ -177,19 +189,6 @@ def _check_ragged(table: TextTable) -> None:
                     f"in line {line}."
                 ),
             )
-
-
-def _check_header(path: Path, header: list[str], n_columns: int, row: str) -> None:
-    if len(header) != n_columns:
-        raise ValueError(
-            f"Expected as many columns as the header of {path} names, {len(header)}, got {n_columns}; "
-            "is a name missing, or a separator inside a name?"
-        )
-    numbers = all(name.replace(".", "", 1).replace(",", "", 1).isdecimal() for name in header)
-    if numbers and (len(set(header)) < len(header) or header == ["1", "0"]):
-        raise ValueError(
-            f"Expected feature names in the first line of {path}, got the numbers of a {row}; add a header."
-        )
 
 
 # Decimal marks, by what all columns say

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from holdfast.io import files
-
+LONGEST_NUMBER = 400
+"""Characters of a text that may be a number; the time to match a text may grow as the square of its length."""
 SPACES = " \u00a0\u202f\u2009"  # plain, non-breaking, narrow non-breaking and thin
 APOSTROPHES = "'\u2019"  # as in Switzerland
 DASHES = frozenset({"-", "--", "\u2013", "\u2014"})
@@ -100,7 +100,7 @@ def number_texts(column: "pd.Series[Any]") -> list[str] | None:
 
 def _is_like_number(text: str) -> bool:
     bare = text.strip()
-    if len(bare) > files.LONGEST_NUMBER:
+    if len(bare) > LONGEST_NUMBER:
         return False
     return bare in DASHES or _LIKE_NUMBER.fullmatch(bare) is not None
 

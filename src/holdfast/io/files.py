@@ -25,8 +25,6 @@ MOST_SHEET_CELLS = 100_000_000
 """Of the rectangle around all cells of a sheet, which is filled when it is read."""
 MOST_COLUMNS = 2_000_000
 """In a line of text."""
-LONGEST_NUMBER = 400
-"""Characters of a text that may be a number; the time to match a text may grow as the square of its length."""
 LONGEST_NAME = 200
 """Characters of a name that may follow a pattern, such as those of genes or runs."""
 
