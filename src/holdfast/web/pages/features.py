@@ -227,24 +227,29 @@ def find_interval(count: int, n_runs: int) -> tuple[float, float]:
     return float(low[0]), float(high[0])
 
 
-def count_so_far(selected: NDArray[np.bool_], most: int = 20) -> list[tuple[int, float, float, float]]:
+def count_so_far(selected: NDArray[np.bool_], most: int = 20) -> list[dict[str, Any]]:
     """Return the share of the first resamples that selected a feature, with its interval, as resamples are added."""
     n, counts = selected.size, np.cumsum(selected)
     numbers = np.unique(np.linspace(1, n, min(n, most)).round().astype(int))
     rows = []
     for number in numbers.tolist():
         count = int(counts[number - 1])
-        rows.append((number, count / number, *find_interval(count, number)))
+        low, high = find_interval(count, number)
+        rows.append({"resamples": number, "share": count / number, "low": low, "high": high})
     return rows
 
 
-def count_elsewhere(snapshot: Snapshot, place: int) -> dict[str, tuple[int, int, float, float]]:
-    """Return how often each candidate selected a feature: count, number of resamples, and the interval."""
-    found: dict[str, tuple[int, int, float, float]] = {}
+def count_elsewhere(snapshot: Snapshot, place: int) -> list[dict[str, Any]]:
+    """Return how often each candidate selected a feature; undefined where none of its fits has finished."""
+    labels, rows = find_labels(snapshot), []
     for candidate, (counts, n_runs) in snapshot.remember("counts", _count_all).items():
         count = int(counts[place]) if n_runs else 0
-        found[candidate] = (count, n_runs, *(find_interval(count, n_runs) if n_runs else (math.nan, math.nan)))
-    return found
+        low, high = find_interval(count, n_runs) if n_runs else (math.nan, math.nan)
+        rows.append({
+            "candidate": candidate, "label": labels.candidate(candidate), "count": count, "resamples": n_runs,
+            "frequency": count / n_runs if n_runs else math.nan, "low": low, "high": high,
+        })  # fmt: skip
+    return rows
 
 
 def _count_all(result: StudyResult) -> dict[str, tuple[NDArray[np.int32], int]]:
@@ -425,86 +430,6 @@ MOST_INSTEAD = 10
 WIDTH, NARROW, HEIGHT = 560, 262, 220
 
 
-@dataclass(frozen=True, kw_only=True)
-class FeatureLink:
-    """Another feature.
-
-    Attributes
-    ----------
-    place : int
-        Its column in the data, from 0.
-    feature : str
-        Its name.
-    """
-
-    place: int
-    feature: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShareSoFar:
-    """How often a feature was selected after so many resamples.
-
-    Attributes
-    ----------
-    resamples : int
-        Number of resamples.
-    share, low, high : float
-        Share of them that selected it, with its interval.
-    """
-
-    resamples: int
-    share: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class CandidateFrequency:
-    """How often a candidate selected a feature.
-
-    Attributes
-    ----------
-    candidate, label : str
-        The candidate's exact name, and what it is called.
-    count, resamples : int
-        How many of the resamples selected it.
-    frequency, low, high : float
-        The share, with its interval; undefined if none of the candidate's fits has finished.
-    """
-
-    candidate: str
-    label: str
-    count: int
-    resamples: int
-    frequency: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Instead:
-    """A feature that is selected more often where the one that is looked at is not.
-
-    Attributes
-    ----------
-    place : int
-        Its column in the data, from 0.
-    feature : str
-        Its name.
-    without, beside : float
-        Share of the resamples without the one that is looked at, and with it, that selected it.
-    clear : bool
-        Whether the difference is larger than chance would give, among all features.
-    """
-
-    place: int
-    feature: str
-    without: float
-    beside: float
-    clear: bool
-
-
 def draw_feature(page: Page) -> Mapping[str, str]:
     """Return the figure of one feature: how its share develops."""
     if len(page.shares) < 2:
@@ -517,7 +442,7 @@ def draw_feature(page: Page) -> Mapping[str, str]:
 
 def draw_shares(page: Page, width: int) -> "AnyChart":
     """Draw how the share of the resamples that selected a feature develops as resamples are added."""
-    data = pd.DataFrame([vars(share) for share in page.shares])
+    data = pd.DataFrame(page.shares)
     base = alt.Chart(inline_data(data)).encode(
         x=alt.X("resamples:Q", title="number of resamples", axis=alt.Axis(tickMinStep=1, format=",d"))
     )
@@ -533,8 +458,8 @@ def draw_shares(page: Page, width: int) -> "AnyChart":
     chart = alt.layer(threshold, *line_with_band(base, data, y, tooltip=tooltip)).properties(width=width, height=HEIGHT)
     last = page.shares[-1]
     finding = (
-        f"{100 * last.share:.0f} % of {format_count(last.resamples, 'resample')} selected it "
-        f"({format_percent(LEVEL)} interval {100 * last.low:.0f} to {100 * last.high:.0f} %)"
+        f"{100 * last['share']:.0f} % of {format_count(last['resamples'], 'resample')} selected it "
+        f"({format_percent(LEVEL)} interval {100 * last['low']:.0f} to {100 * last['high']:.0f} %)"
     )
     notes = [
         f"band: {format_percent(LEVEL)} interval; dashed: {format_percent(THRESHOLD)}, which a feature must exceed"
@@ -554,15 +479,17 @@ def show_feature(site: Site, study: str, place: str, query: FeaturesQuery) -> Pa
     order = features.arrange(query.sort, query.search.strip(), query.verdict)
     position = order.index(column) + 1 if column in order else 0
     selected, facts = features.selected_in(column), list_facts(features)
+    frame = selected_instead(features.runs, column, most=MOST_INSTEAD, level=LEVEL)
+    instead = [{**row, **_link(features, int(row["column"]))} for row in frame.to_dict(orient="records")]
     return Page(
         state=state, measured=snapshot.progress.done, settings=query, candidates=list_candidates(snapshot),
         facts=facts, place=column, feature=feature, reason=explain_verdict(feature, facts),
         no_boxes=not any(box.quantiles for box in feature.boxes),
         selected_in=tuple(selected.tolist()), resamples=tuple(features.runs.labels or ()),
-        shares=_develop(selected), elsewhere=_compare_candidates(snapshot, column),
-        stand_ins=_link_stand_ins(features, column), instead=_find_instead(features, column), position=position,
-        n_listed=len(order), previous=_link(features, order[position - 2] if position > 1 else None),
-        next=_link(features, order[position] if 0 < position < len(order) else None),
+        shares=count_so_far(selected), elsewhere=count_elsewhere(snapshot, column),
+        stand_ins=_link_stand_ins(features, column), instead=instead, position=position,
+        n_listed=len(order), previous=_link(features, order[position - 2]) if position > 1 else None,
+        next=_link(features, order[position]) if 0 < position < len(order) else None,
     )  # fmt: skip
 
 
@@ -572,49 +499,16 @@ def _read_place(place: str, n_features: int) -> int:
     return int(place)
 
 
-def _develop(selected: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> tuple[ShareSoFar, ...]:
-    return tuple(
-        ShareSoFar(resamples=number, share=share, low=low, high=high)
-        for number, share, low, high in count_so_far(selected)
-    )
+def _link(features: CandidateFeatures, place: int) -> dict[str, Any]:
+    return {"place": place, "feature": show_name(features.runs.features[place])}
 
 
-def _compare_candidates(snapshot: Snapshot, place: int) -> tuple[CandidateFrequency, ...]:
-    found = count_elsewhere(snapshot, place)
-    labels = {candidate.name: candidate.label for candidate in list_candidates(snapshot)}
-    return tuple(
-        CandidateFrequency(
-            candidate=name, label=labels[name], count=count, resamples=n, low=low, high=high,
-            frequency=count / n if n else float("nan"),
-        )
-        for name, (count, n, low, high) in found.items()
-    )  # fmt: skip
-
-
-def _link(features: CandidateFeatures, place: int | None) -> FeatureLink | None:
-    if place is None:
-        return None
-    return FeatureLink(place=place, feature=show_name(features.runs.features[place]))
-
-
-def _link_stand_ins(features: CandidateFeatures, place: int) -> tuple[FeatureLink, ...]:
+def _link_stand_ins(features: CandidateFeatures, place: int) -> list[dict[str, Any]]:
     rows = np.flatnonzero(features.places == place)
     if not rows.size:
-        return ()
+        return []
     column = {name: other for other, name in enumerate(features.runs.features)}
-    names = features.found.frame["stand_ins"].iloc[int(rows[0])]
-    return tuple(FeatureLink(place=column[name], feature=show_name(name)) for name in names)
-
-
-def _find_instead(features: CandidateFeatures, place: int) -> tuple[Instead, ...]:
-    frame = selected_instead(features.runs, place, most=MOST_INSTEAD, level=LEVEL)
-    return tuple(
-        Instead(
-            place=int(row["column"]), feature=show_name(features.runs.features[int(row["column"])]),
-            without=float(row["without"]), beside=float(row["beside"]), clear=bool(row["clear"]),
-        )
-        for row in frame.to_dict(orient="records")
-    )  # fmt: skip
+    return [_link(features, column[name]) for name in features.found.frame["stand_ins"].iloc[int(rows[0])]]
 
 
 def explain_verdict(feature: Feature, facts: FeatureFacts) -> str:
