@@ -91,7 +91,7 @@ def test_lists_ask_how_many_features_there_were_and_measure_with_the_answer(clie
     assert page["measurement"] is None
     assert page["question"]["option"] == "n_features"
     assert [answer["address"] for answer in page["answers"]] == [f"/selections/{key}?n_features=4"]
-    assert page["preview"]["rows"][0] == ["TP53", "BRCA1", "EGFR"]
+    assert page["preview"]["preview"][0] == ["TP53", "BRCA1", "EGFR"]
     shown = client.get(f"/selections/{key}").text
     assert "How many were there to choose from" in shown
     assert 'name="n_features"' in shown

@@ -13,7 +13,7 @@ from holdfast.inference.comparison import Comparisons, are_paired, compare_many
 from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import Standing, compare_standings, feature_table, frequency_interval
-from holdfast.io.inspection import inspect_selections
+from holdfast.io.inspection import SelectionsInspection, inspect_selections
 from holdfast.io.questions import Question, ReadingError
 from holdfast.io.selections import is_exported
 from holdfast.measures import UndefinedStabilityWarning
@@ -230,29 +230,6 @@ class Measurement:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Preview:
-    """The beginning of a file.
-
-    Attributes
-    ----------
-    kind_reason : str
-        What it seems to hold, as a sentence; empty if that is not known.
-    n_runs, least_features : int
-        Number of runs, and of different features that are named, as far as that is known.
-    header : tuple of str
-        Names of the first columns of a table.
-    rows : tuple of tuple of str
-        The first rows, or the first lists.
-    """
-
-    kind_reason: str
-    n_runs: int
-    least_features: int
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
 # Measuring
 
 
@@ -330,13 +307,9 @@ def _plan(designed: DesignedRuns, estimate: StabilityEstimate, level: float, hal
     return RunsPlan(half_width=half_width, needed=needed, sentence=sentence)
 
 
-def preview_selections(path: str) -> Preview:
+def preview_selections(path: str) -> SelectionsInspection:
     """Read the beginning of a file that leaves something open."""
-    found = inspect_selections(path)
-    return Preview(
-        kind_reason=found.kind_reason, n_runs=found.n_runs, least_features=found.least_features, header=found.header,
-        rows=found.preview,
-    )  # fmt: skip
+    return inspect_selections(path)
 
 
 # Comparing

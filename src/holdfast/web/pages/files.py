@@ -43,19 +43,6 @@ class UploadQuery:
     numbered: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class UploadList:
-    """Files that were uploaded.
-
-    Attributes
-    ----------
-    uploads : tuple of Upload
-        The files, the newest first.
-    """
-
-    uploads: tuple[Upload, ...]
-
-
 @routes.action("PUT", "/uploads", status=201)
 async def receive_upload(site: Site, query: UploadQuery, request: Request) -> Upload:
     """Upload a file: its content is the body of the request."""
@@ -67,16 +54,16 @@ async def receive_upload(site: Site, query: UploadQuery, request: Request) -> Up
 
 
 @routes.data("/uploads")
-def list_uploads(site: Site) -> UploadList:
+def list_uploads(site: Site) -> dict[str, Any]:
     """List the files that were uploaded."""
-    return UploadList(uploads=tuple(site.uploads.list()))
+    return {"uploads": site.uploads.list()}
 
 
 @routes.action("DELETE", "/uploads/{upload}")
-def remove_upload(site: Site, upload: str) -> UploadList:
+def remove_upload(site: Site, upload: str) -> dict[str, Any]:
     """Remove a file that was uploaded; studies that use it cannot be resumed afterwards."""
     site.uploads.remove(upload)
-    return UploadList(uploads=tuple(site.uploads.list()))
+    return {"uploads": site.uploads.list()}
 
 
 # What can be saved of a study

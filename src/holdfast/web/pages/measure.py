@@ -11,6 +11,7 @@ import pandas as pd
 
 from holdfast.datasets import load_example
 from holdfast.inference.intervals import check_level
+from holdfast.io.inspection import SelectionsInspection
 from holdfast.io.questions import Question
 from holdfast.measures import find_measure
 from holdfast.plots.embed import figure
@@ -25,7 +26,7 @@ from holdfast.text import display_names
 from holdfast.web.folder import Upload
 from holdfast.web.forms import list_levels
 from holdfast.web.guard import RefusedError
-from holdfast.web.measuring import MOST_COMPARED, Measurement, Preview, ReadingQuery, SelectionsComparison
+from holdfast.web.measuring import MOST_COMPARED, Measurement, ReadingQuery, SelectionsComparison
 from holdfast.web.rendering import Page
 from holdfast.web.routing import Routes, list_changes, make_address
 from holdfast.web.selections import CHOICES, UNNAMED, list_measures, parse_undefined, plain_sentence
@@ -178,10 +179,10 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Pa
     )
 
 
-async def _preview(site: Site, path: str) -> Preview | None:
+async def _preview(site: Site, path: str) -> SelectionsInspection | None:
     """The beginning of a file; None if it cannot be read at all."""
     try:
-        return from_plain(Preview, await site.run_task("preview_selections", {"path": path}))
+        return from_plain(SelectionsInspection, await site.run_task("preview_selections", {"path": path}))
     except TaskError:
         return None
 

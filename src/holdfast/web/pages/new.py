@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
+from typing import Any
 
 from holdfast.datasets.real import DATASETS, available
 from holdfast.io.inspection import TableInspection
@@ -105,27 +106,11 @@ class ColumnQuery(TableQuery):
     text: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ColumnList:
-    """Names of columns.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The first names that were found.
-    total : int
-        How many were found.
-    """
-
-    columns: tuple[str, ...]
-    total: int
-
-
 @routes.data("/data/{upload}/columns")
-async def search_columns(site: Site, upload: str, query: ColumnQuery) -> ColumnList:
+async def search_columns(site: Site, upload: str, query: ColumnQuery) -> dict[str, Any]:
     """Find columns of a table by a part of their names."""
     found = await tables.find_columns(site, tables.find_table(site, upload), query, query.text)
-    return ColumnList(columns=tuple(found[:MOST_FOUND]), total=len(found))
+    return {"columns": found[:MOST_FOUND], "total": len(found)}
 
 
 # The plan

@@ -1,6 +1,7 @@
 """How many features: stability over the number of features, and what is selected at each, from the stored orders."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,37 +61,6 @@ class ProfileSource:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfilePoint:
-    """The stability at one number of features.
-
-    Attributes
-    ----------
-    size : int
-        Number of features.
-    stability, low, high : float
-        Stability and its interval.
-    random : float
-        Stability of random subsets of this size.
-    entering : float
-        How far resamples agree on the features that enter since the size before: 0 as by chance, 1 as far as possible.
-    knot : bool
-        Whether features after this size enter almost at random.
-    score, score_error : float
-        Score of the candidate with this size and its standard error; undefined where there is none.
-    """
-
-    size: int
-    stability: float
-    low: float
-    high: float
-    random: float
-    entering: float
-    knot: bool
-    score: float
-    score_error: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class ProfileLine:
     """The profile of one selector.
 
@@ -100,13 +70,14 @@ class ProfileLine:
         The selector, or the candidate.
     knots : tuple of int
         Sizes after which features enter almost at random.
-    points : tuple of ProfilePoint
-        The sizes, the smallest first.
+    points : list of dict
+        The sizes, the smallest first: a row of the frame of a :class:`holdfast.SizeProfile` each, with whether it is a
+        knot, and the score and its standard error, undefined where there is none.
     """
 
     name: str
     knots: tuple[int, ...]
-    points: tuple[ProfilePoint, ...]
+    points: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,8 +195,8 @@ def draw_lines(page: Page) -> dict[str, str]:
     labels = {source.name: source.label for source in page.sources}
     rows = [
         {
-            "selector": labels[line.name], "size": point.size, "stability": point.stability, "low": point.low,
-            "high": point.high, "baseline": point.random, "knot": point.knot,
+            "selector": labels[line.name], "baseline": point["random"],
+            **{name: point[name] for name in ("size", "stability", "low", "high", "knot")},
         }
         for line in page.lines
         for point in line.points
@@ -335,23 +306,17 @@ def _work_out(result: StudyResult, name: str, options: CommonOptions, sizes: lis
 
 def _make_line(profile: SizeProfile) -> ProfileLine:
     frame = profile.frame.assign(**{name: math.nan for name in ("score", "score_se") if name not in profile.frame})
-    points = tuple(
-        ProfilePoint(
-            size=int(row["size"]), stability=float(row["stability"]), low=float(row["low"]), high=float(row["high"]),
-            random=float(row["random"]), entering=float(row["entering"]), knot=int(row["size"]) in profile.knots,
-            score=float(row["score"]), score_error=float(row["score_se"]),
-        )
-        for row in frame.to_dict("records")
-    )  # fmt: skip
+    frame = frame.assign(knot=frame["size"].isin(list(profile.knots))).rename(columns={"score_se": "score_error"})
+    points: list[Any] = frame.to_dict("records")
     return ProfileLine(name=profile.name, knots=tuple(profile.knots), points=points)
 
 
 def _usual_size(line: ProfileLine) -> int:
     """The size to look at first: the first knot, else the most stable one."""
-    known = [point for point in line.points if not math.isnan(point.stability)]
+    known = [point for point in line.points if not math.isnan(point["stability"])]
     if line.knots or not known:
-        return line.knots[0] if line.knots else line.points[0].size
-    return max(known, key=lambda point: point.stability).size
+        return line.knots[0] if line.knots else int(line.points[0]["size"])
+    return int(max(known, key=lambda point: point["stability"])["size"])
 
 
 # One size
@@ -377,27 +342,29 @@ def _select(result: StudyResult, name: str, size: int, options: CommonOptions) -
         for place, row in zip(places[:MOST_FEATURES], rows, strict=False)
     )
     return SizedSelection(
-        family=name, size=size, stability=point.stability, low=point.low, high=point.high, random=point.random,
-        score=point.score, score_error=point.score_error, n_runs=designed.runs.n_runs, n_selected=len(table),
-        features=features,
+        family=name, size=size, n_runs=designed.runs.n_runs, n_selected=len(table), features=features,
+        **{key: float(point[key]) for key in ("stability", "low", "high", "random", "score", "score_error")},
         sentence=_describe_size(point, designed.runs.n_runs, len(table), options, make_labels(result)),
     )  # fmt: skip
 
 
-def _describe_size(point: ProfilePoint, n_runs: int, n_selected: int, options: CommonOptions, labels: Labels) -> str:
+def _describe_size(
+    point: Mapping[str, Any], n_runs: int, n_selected: int, options: CommonOptions, labels: Labels
+) -> str:
     """The stability at a size, and how many features took turns, in sentences."""
-    count = format_count(point.size, "feature")
-    if math.isnan(point.stability):
+    count = format_count(point["size"], "feature")
+    if math.isnan(point["stability"]):
         first = (
             f"With {count} the stability is undefined: all features are no selection, or there are too few resamples."
         )
     else:
-        random = "" if math.isnan(point.random) else f"; random selection {format_number(point.random)}"
-        interval = format_interval(point.low, point.high, options.level)
-        first = f"With {count} the stability is {format_number(point.stability)} ({interval}{random})."
+        random = "" if math.isnan(point["random"]) else f"; random selection {format_number(point['random'])}"
+        interval = format_interval(point["low"], point["high"], options.level)
+        first = f"With {count} the stability is {format_number(point['stability'])} ({interval}{random})."
     score = ""
-    if not math.isnan(point.score):
-        score = f" The {labels.score(options.metric)} is {point.score:.3f} ± {point.score_error:.3f} (standard error)."
+    if not math.isnan(point["score"]):
+        numbers = f"{point['score']:.3f} ± {point['score_error']:.3f}"
+        score = f" The {labels.score(options.metric)} is {numbers} (standard error)."
     return (
         f"{first}{score} {format_count(n_runs, 'resample')} selected {format_count(n_selected, 'different feature')}."
     )

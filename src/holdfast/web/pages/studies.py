@@ -76,23 +76,10 @@ def show_home(site: Site, query: HomeQuery) -> Page:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class StudyList:
-    """The studies of the folder.
-
-    Attributes
-    ----------
-    studies : tuple of StudyState
-        The studies: those that are active first, then the newest.
-    """
-
-    studies: tuple[StudyState, ...]
-
-
 @routes.data("/studies")
-def list_studies(site: Site) -> StudyList:
+def list_studies(site: Site) -> dict[str, Any]:
     """List the studies of the folder, with how far each has come."""
-    return StudyList(studies=tuple(site.launcher.states().values()))
+    return {"studies": list(site.launcher.states().values())}
 
 
 @routes.data("/events")
@@ -255,25 +242,8 @@ def resume_study(site: Site, study: str) -> StudyState:
     return site.launcher.go_on(study)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RemovedStudy:
-    """A study that was removed.
-
-    Attributes
-    ----------
-    study : str
-        Its name.
-    place : str or None
-        Where its store lies now, in the folder of the page; moved back from there, it is as before. None if it had no
-        store.
-    """
-
-    study: str
-    place: str | None
-
-
 @routes.action("DELETE", "/studies/{study}")
-def remove_study(site: Site, study: str) -> RemovedStudy:
-    """Remove a study: its store is moved away, not deleted."""
+def remove_study(site: Site, study: str) -> dict[str, Any]:
+    """Remove a study: its store is moved to ``place``, from where it can be moved back, not deleted."""
     place = site.launcher.remove(study)
-    return RemovedStudy(study=study, place=None if place is None else str(place.relative_to(site.folder.path)))
+    return {"study": study, "place": None if place is None else str(place.relative_to(site.folder.path))}
