@@ -13,7 +13,6 @@ from holdfast.inference.comparison import Comparisons, are_paired, compare_many
 from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import Standing, compare_standings, feature_table, frequency_interval
-from holdfast.io.inspection import SelectionsInspection, inspect_selections
 from holdfast.io.questions import Question, ReadingError
 from holdfast.io.selections import is_exported
 from holdfast.measures import UndefinedStabilityWarning
@@ -305,11 +304,6 @@ def _plan(designed: DesignedRuns, estimate: StabilityEstimate, level: float, hal
             f"± {half_width:g}; they do not make the selection more stable."
         )
     return RunsPlan(half_width=half_width, needed=needed, sentence=sentence)
-
-
-def preview_selections(path: str) -> SelectionsInspection:
-    """Read the beginning of a file that leaves something open."""
-    return inspect_selections(path)
 
 
 # Comparing

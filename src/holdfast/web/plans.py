@@ -153,16 +153,12 @@ def selector_text(part: Part, offers: Offers, sizes: list[int]) -> str:
     """Return a selector as ``--select`` takes it, cut to sizes."""
     offer = find_offer(part.name, offers.selectors, "selector")
     cut = bool(sizes) and not part.own_size
-    given = {name: text for name, text in part.parameters.items() if not (cut and _is_size(offer, name))}
+    replaced = {parameter.name for parameter in offer.parameters if cut and parameter.is_size}
+    given = {name: text for name, text in part.parameters.items() if name not in replaced}
     text = part_text(Part(name=part.name, parameters=given), offer)
     if not cut:
         return text
     return f"{text}{',' if ':' in text else ':'}sizes={'|'.join(map(str, sizes))}"
-
-
-def _is_size(offer: Offer, name: str) -> bool:
-    parameter = offer.parameter(name)
-    return parameter is not None and parameter.is_size
 
 
 def part_text(part: Part, offer: Offer) -> str:
@@ -178,16 +174,11 @@ def part_text(part: Part, offer: Offer) -> str:
     values = [
         f"{parameter.name}={'|'.join(read_values(parameter, texts.get(parameter.name, ''), offer.label))}"
         for parameter in offer.parameters
-        if _is_needed(parameter, texts)
+        if parameter.changed
+        or not parameter.default
+        or texts.get(parameter.name, parameter.default) != parameter.default
     ]
     return f"{offer.name}:{','.join(values)}" if values else offer.name
-
-
-def _is_needed(parameter: OfferedParameter, texts: Mapping[str, str]) -> bool:
-    """Whether a parameter has to be named: it is given, and has another value than it has anyway."""
-    if parameter.name not in texts:
-        return not parameter.default or parameter.changed
-    return texts[parameter.name] != parameter.default or parameter.changed
 
 
 def read_values(parameter: OfferedParameter, text: str, owner: str) -> list[str]:

@@ -85,7 +85,7 @@ def warm() -> None:
 def _digest() -> str:
     """What the addresses of files change with; one for all, so that scripts find each other by relative addresses."""
     content = b"".join(content for _, content in own_files().values())
-    return hashlib.sha256(content + vl_convert_version().encode()).hexdigest()[:12]
+    return hashlib.sha256(content + importlib.metadata.version("vl-convert-python").encode()).hexdigest()[:12]
 
 
 def static_address(name: str) -> str:
@@ -102,11 +102,6 @@ async def send_static(request: Request) -> Response:
         return Response(await anyio.to_thread.run_sync(bundle), media_type=KINDS[".js"], headers=FOREVER)
     kind, content = own_files()[name]
     return Response(content, media_type=kind, headers=FOREVER)
-
-
-def vl_convert_version() -> str:
-    """Version of the package that carries the chart bundle."""
-    return importlib.metadata.version("vl-convert-python")
 
 
 Thing = TypeVar("Thing")

@@ -373,6 +373,11 @@ def format_p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
+def format_signed(number: float) -> str:
+    """A difference, with the sign of typography."""
+    return f"{number:.3f}".replace("-", "−")
+
+
 # How a report is to be shown
 
 

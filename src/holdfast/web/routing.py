@@ -11,7 +11,7 @@ import json
 import logging
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
@@ -298,13 +298,12 @@ def list_changes(query: Any, kind: type[Any] | None = None) -> Pairs:
     One of several values is a pair of its own, and so is each entry of a mapping. ``kind`` is the class whose fields
     count, if not all do.
     """
-    changed = [(field.name, getattr(query, field.name)) for field in fields(kind or query) if _differs(query, field)]
-    return tuple(pair for name, value in changed for pair in _write(name, value))
-
-
-def _differs(query: Any, field: "Field[Any]") -> bool:
-    usual = field.default if field.default_factory is MISSING else field.default_factory()
-    return bool(getattr(query, field.name) != usual)
+    changed: list[tuple[str, str]] = []
+    for field in fields(kind or query):
+        usual = field.default if field.default_factory is MISSING else field.default_factory()
+        if (value := getattr(query, field.name)) != usual:
+            changed += _write(field.name, value)
+    return tuple(changed)
 
 
 def _write(name: str, value: Any) -> list[tuple[str, str]]:

@@ -298,7 +298,8 @@ MOST_KEPT = 2
 
 def load_kept(path: Path, reading: Reading) -> Loaded:
     """Load a table as :func:`holdfast.io.table.load_table` does; one that was loaded before, from what was kept."""
-    file = _kept_file(path, reading)
+    text = json.dumps([__version__, asdict(reading)], sort_keys=True)
+    file = path.with_name(f".table-{hashlib.sha256(text.encode()).hexdigest()[:16]}.npz")
     known = _recall(file)
     if known is not None:
         return known
@@ -306,11 +307,6 @@ def load_kept(path: Path, reading: Reading) -> Loaded:
     if path.stat().st_size >= WORTHWHILE:
         _keep(file, loaded)
     return loaded
-
-
-def _kept_file(path: Path, reading: Reading) -> Path:
-    text = json.dumps([__version__, asdict(reading)], sort_keys=True)
-    return path.with_name(f".table-{hashlib.sha256(text.encode()).hexdigest()[:16]}.npz")
 
 
 def _recall(file: Path) -> Loaded | None:

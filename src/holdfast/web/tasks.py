@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.web.measuring import compare_selections, measure_selections, preview_selections
+from holdfast.io.inspection import inspect_selections
+from holdfast.web.measuring import compare_selections, measure_selections
 from holdfast.web.tables import inspect_known, inspect_upload, list_columns, run_command
 
 
@@ -15,7 +16,7 @@ def warm() -> bool:
 TASKS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
-        warm, measure_selections, preview_selections, compare_selections, inspect_upload, list_columns, inspect_known,
+        warm, measure_selections, inspect_selections, compare_selections, inspect_upload, list_columns, inspect_known,
         run_command,
     )
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """Two candidates side by side: whether they differ in stability and score, and which features one gains or loses."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ from holdfast.web.results import (
     describe_unfinished,
     find_labels,
     format_p_value,
+    format_signed,
     quietly,
 )
 from holdfast.web.routing import Routes
@@ -97,12 +98,10 @@ def pair_features(first: Preferences, second: Preferences, *, level: float) -> t
     gap, most = (table["first"] - table["second"]).abs(), table[["first", "second"]].max(axis=1)
     order = np.lexsort((-most.to_numpy(), -gap.to_numpy().round(12)))[:MOST_FEATURES]
     rows: list[Any] = table.iloc[order].to_dict("records")
-    return tuple(FeaturePair(**row, standing=_stand(row)) for row in rows), used.size
-
-
-def _stand(row: Mapping[str, float]) -> Standing:
-    first, second = ((row[f"{side}_low"], row[f"{side}_high"]) for side in ("first", "second"))
-    return compare_standings(first, second, OFTEN)
+    ends = [[(row[f"{side}_low"], row[f"{side}_high"]) for side in ("first", "second")] for row in rows]
+    standings = [compare_standings(first_ends, second_ends, OFTEN) for first_ends, second_ends in ends]
+    pairs = zip(rows, standings, strict=True)
+    return tuple(FeaturePair(**row, standing=standing) for row, standing in pairs), used.size
 
 
 def describe_overlap(first: Preferences, second: Preferences) -> str:
@@ -387,17 +386,15 @@ def _describe_difference(
     if difference < 0:
         more, less, low, high = less, more, -high, -low
     interval = (
-        "" if math.isnan(low) else f"{format_percent(page.options.level)} interval {_signed(low)} to {_signed(high)}, "
+        ""
+        if math.isnan(low)
+        else f"{format_percent(page.options.level)} interval {format_signed(low)} to {format_signed(high)}, "
     )
     figures = f"({interval}{format_p_value(p)}; {TESTS[test]})"
     gap = f"{more} is {abs(difference):.3f} above {less}" if difference else "both have the same"
     if p <= 1 - page.options.level:
         return f"The two differ in {what}: {gap} {figures}."
     return f"These resamples cannot tell the two apart in {what}: {gap} {figures}."
-
-
-def _signed(number: float) -> str:
-    return f"{number:.3f}".replace("-", "−")
 
 
 def _notes(result: StudyResult, page: Page, subsets: Sequence[DesignedRuns]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from holdfast.report.measured import record_stability
 from holdfast.similarity import GivenSimilarity
 from holdfast.text import format_count, format_number, format_percent
 from holdfast.web.rendering import Page
+from holdfast.web.results import format_interval
 from holdfast.web.routing import Routes, list_changes, make_address
 from holdfast.web.site import Site
 
@@ -414,6 +415,4 @@ def _tell_stand_ins(estimate: StabilityEstimate) -> str:
 
 def _interval(estimate: StabilityEstimate) -> str:
     low, high = estimate.ci(LEVEL)
-    if math.isnan(low):
-        return ""
-    return f" ({format_percent(LEVEL)} interval {format_number(low)} to {format_number(high)})"
+    return "" if math.isnan(low) else f" ({format_interval(low, high, LEVEL)})"

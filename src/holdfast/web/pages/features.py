@@ -147,11 +147,6 @@ def _order(sort: Sort, features: CandidateFeatures, frame: Any) -> Any:
 # What a snapshot remembers
 
 
-def find_reported(snapshot: Snapshot) -> str:
-    """Return the candidate that a report would be about."""
-    return snapshot.remember("reported candidate", default_candidate)
-
-
 def find_places(snapshot: Snapshot, names: Sequence[str]) -> tuple[int, ...]:
     """Return the columns of features by the names that readers see."""
     columns = snapshot.remember("columns of features", _list_columns)
@@ -402,7 +397,7 @@ def check_query(query: FeaturesQuery) -> None:
 def with_candidate(snapshot: Snapshot, query: FeaturesQuery) -> FeaturesQuery:
     """The same query, with the reported candidate if none was asked for."""
     if not query.candidate:
-        return replace(query, candidate=find_reported(snapshot))
+        return replace(query, candidate=snapshot.remember("reported candidate", default_candidate))
     snapshot.result.family(query.candidate)  # raises a sentence that lists the candidates
     return query
 
@@ -474,7 +469,10 @@ def show_feature(site: Site, study: str, place: str, query: FeaturesQuery) -> Pa
     state, snapshot = site.launcher.state(study), site.results.get(study)
     query = with_candidate(snapshot, query)
     features = find_features(snapshot, query.candidate)
-    column = _read_place(place, features.runs.n_features)
+    n_features = features.runs.n_features
+    if not (place.isascii() and place.isdigit() and len(place) < 12 and int(place) < n_features):
+        raise RefusedError(404, f"Expected the column of a feature, from 0 to {n_features - 1}, got {place[:20]!r}.")
+    column = int(place)
     (feature,) = features.describe([column])
     order = features.arrange(query.sort, query.search.strip(), query.verdict)
     position = order.index(column) + 1 if column in order else 0
@@ -491,12 +489,6 @@ def show_feature(site: Site, study: str, place: str, query: FeaturesQuery) -> Pa
         n_listed=len(order), previous=_link(features, order[position - 2]) if position > 1 else None,
         next=_link(features, order[position]) if 0 < position < len(order) else None,
     )  # fmt: skip
-
-
-def _read_place(place: str, n_features: int) -> int:
-    if not (place.isascii() and place.isdigit() and len(place) < 12 and int(place) < n_features):
-        raise RefusedError(404, f"Expected the column of a feature, from 0 to {n_features - 1}, got {place[:20]!r}.")
-    return int(place)
 
 
 def _link(features: CandidateFeatures, place: int) -> dict[str, Any]:

@@ -182,7 +182,7 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Pa
 async def _preview(site: Site, path: str) -> SelectionsInspection | None:
     """The beginning of a file; None if it cannot be read at all."""
     try:
-        return from_plain(SelectionsInspection, await site.run_task("preview_selections", {"path": path}))
+        return from_plain(SelectionsInspection, await site.run_task("inspect_selections", {"path": path}))
     except TaskError:
         return None
 
