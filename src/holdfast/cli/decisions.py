@@ -248,11 +248,10 @@ def replicate(
     ] = 100,
     measure: Annotated[
         list[str] | None,
-        typer.Option(
+        options.named(
+            "measures",
             "--measure",
             "-m",
-            metavar="NAME[:param=value,…]",
-            autocompletion=options.complete("measures"),
             help="Tell how far halves agree by this measure too, such as yu; give it again for more.",
         ),
     ] = None,

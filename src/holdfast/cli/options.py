@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from holdfast.measures import Measure
 
 
-def complete(kind: str) -> Callable[[str], list[str]]:
-    """Return a completion for the shell: the names of a kind of thing."""
+SPELLED = "NAME[:param=value,…]"
 
-    def names(incomplete: str) -> list[str]:
+
+def named(kind: str, *flags: str, help: str, metavar: str = SPELLED) -> Any:
+    """Return an option that takes names of a kind of thing, which a shell can complete."""
+
+    def complete(incomplete: str) -> list[str]:
         from holdfast.cli.records import known_names
 
         return [name for name in known_names(kind) if name.startswith(incomplete)]
 
-    return names
+    return typer.Option(*flags, metavar=metavar, help=help, autocompletion=complete)
 
 
 Data = Annotated[
@@ -34,22 +37,12 @@ Data = Annotated[
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help=OPTIONS["target"].help)]
 Select = Annotated[
     list[str] | None,
-    typer.Option(
-        "--select",
-        "-s",
-        metavar="NAME[:param=value,…]",
+    named(
+        "selectors", "--select", "-s",
         help="A selector ({selectors}), or the dotted path of a class; a|b tries several values. May be repeated.",
-        autocompletion=complete("selectors"),
     ),
-]
-Perturb = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME[:param=value,…]",
-        help="How resamples are made: {perturbations}.",
-        autocompletion=complete("perturbations"),
-    ),
-]
+]  # fmt: skip
+Perturb = Annotated[str | None, named("perturbations", help="How resamples are made: {perturbations}.")]
 Resamples = Annotated[
     int | None,
     typer.Option(
@@ -61,19 +54,11 @@ Resamples = Annotated[
 ]
 Estimator = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME[:param=value,…]",
-        help="Model trained on the selected features and scored: {models}, or the dotted path of a class.",
-        autocompletion=complete("models"),
-    ),
+    named("models", help="Model trained on the selected features and scored: {models}, or the dotted path of a class."),
 ]
 Score = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Score: {scores}, or another one of scikit-learn's. May be repeated.",
-        autocompletion=complete("scores"),
-    ),
+    named("scores", help="Score: {scores}, or another one of scikit-learn's. May be repeated.", metavar="NAME"),
 ]
 FastModels = Annotated[
     str | None,
@@ -117,28 +102,9 @@ Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Pro
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 StoreFile = Annotated[Path, typer.Argument(help="The study's store.")]
 MeasureText = Annotated[
-    str | None,
-    typer.Option(
-        "--measure",
-        "-m",
-        metavar="NAME[:param=value,…]",
-        help="Measure of stability; `holdfast measures` lists them.",
-        autocompletion=complete("measures"),
-    ),
+    str | None, named("measures", "--measure", "-m", help="Measure of stability; `holdfast measures` lists them.")
 ]
-
-# Decisions
-
-Rule = Annotated[
-    str,
-    typer.Option(
-        "--rule",
-        "-r",
-        metavar="NAME[:param=value,…]",
-        help="How one candidate is chosen: {rules}.",
-        autocompletion=complete("rules"),
-    ),
-]
+Rule = Annotated[str, named("rules", "--rule", "-r", help="How one candidate is chosen: {rules}.")]
 Metric = Annotated[
     str | None, typer.Option(metavar="NAME", help="The score to weigh against stability (default: the first one).")
 ]

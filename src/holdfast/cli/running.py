@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -136,23 +136,6 @@ def _checked(key: str, value: Any, kind: Any, source: str) -> Any:
 
 
 # Whom to trust
-
-
-def trust_by_option(typed: Collection[str], allow: Collection[str] | None, source: str) -> dict[str, "Trust"]:
-    """Which modules an option may name: any if it was typed, else those of holdfast and scikit-learn, and allowed ones.
-
-    Parameters
-    ----------
-    typed : collection of str
-        Options that stood on the command line.
-    allow : collection of str, optional
-        Modules that the command line allows.
-    source : str
-        Where the other options come from.
-    """
-    from holdfast.study.named import Trust
-
-    return {key: Trust(source, tuple(allow or ()), key in typed) for key in NAMED}
 
 
 def check_trust(options: Mapping[str, Any], trust: Mapping[str, "Trust"]) -> None:
@@ -329,7 +312,11 @@ def settle(
     source: str = "the defaults",
 ) -> "Settled":
     """All options: those that were typed before those of a file or store, before the usual ones; refused as a whole."""
-    chosen, trust = {**DEFAULTS, **(usual or {}), **(file or {}), **typed}, trust_by_option(typed, allow, source)
+    from holdfast.study.named import Trust
+
+    chosen = {**DEFAULTS, **(usual or {}), **(file or {}), **typed}
+    # what was typed may name any module; else those of holdfast and scikit-learn, and allowed ones
+    trust = {key: Trust(source, tuple(allow or ()), key in typed) for key in NAMED}
     check_trust(chosen, trust)
     return Settled(chosen, trust)
 
@@ -464,21 +451,17 @@ def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") ->
     estimator = None
     if options.get("estimator") is not None:
         estimator = named_estimator(*parse_named(options["estimator"], "estimator"), task, trust["estimator"])
+    choices: dict[str, FastModels] = {"all": True, "identical": "identical", "none": False}
+    if options["fast_models"] not in choices:
+        raise ValueError(f"Expected --fast-models all, identical or none, got {options['fast_models']!r}.")
     return Study(
         selectors=selectors,
         perturbation=named_perturbation(*parse_named(options["perturb"], "perturbation"), options.get("resamples")),
         estimator=estimator,
         scoring=options["score"] or None,
-        fast_models=_read_fast_models(options["fast_models"]),
+        fast_models=choices[options["fast_models"]],
         keep=options["keep"],
         task=task,  # type: ignore[arg-type]
         random_state=options["seed"],
         device=options["device"],
     )
-
-
-def _read_fast_models(name: str) -> "FastModels":
-    choices: dict[str, FastModels] = {"all": True, "identical": "identical", "none": False}
-    if name not in choices:
-        raise ValueError(f"Expected --fast-models all, identical or none, got {name!r}.")
-    return choices[name]

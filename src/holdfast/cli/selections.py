@@ -170,8 +170,6 @@ def read_designed_runs(
     designed = read_designed(path, cast("Kind | None", kind), n_features)
     if candidate is not None:
         designed = {candidate: pick_candidate(path, designed, candidate)}
-    if top is None:
-        return designed
     return {name: replace(runs, runs=cut_to_top(runs.runs, top, file)) for name, runs in designed.items()}
 
 
@@ -185,7 +183,7 @@ def measure_exported(
     as_json: bool,
 ) -> None:
     """Measure each candidate as the design of its study asks for it, and compare all of them."""
-    from holdfast.inference.designs import design_stability
+    from holdfast.inference.designs import design_comparisons, design_stability
     from holdfast.study.stabilities import choose_common_measure
 
     special = {
@@ -206,7 +204,12 @@ def measure_exported(
             name: [design_stability(runs, measure, **shared, **special) for measure in asked]
             for name, runs in cut.items()
         }
-        compared = _compare_exported(cut, usual.measure, level, shared) if len(cut) > 1 else None
+        compared = None
+        if len(cut) > 1:
+            try:
+                compared = design_comparisons(cut, usual.measure, level=level, **shared)
+            except ValueError as error:  # where there is too little to compare
+                warnings.warn(f"The candidates were not compared: {error}", UserWarning, stacklevel=2)
     if as_json:
         record = {
             "file": str(file),
@@ -223,19 +226,6 @@ def measure_exported(
         print_json("measurement", record)
     else:
         print_candidates({name: runs.runs for name, runs in cut.items()}, estimates, compared, level)
-
-
-def _compare_exported(
-    designed: "Mapping[str, DesignedRuns]", measure: "str | Measure", level: float, options: dict[str, Any]
-) -> "Comparisons | None":
-    """Compare candidates of one study; None, with a note, where there is too little to compare."""
-    from holdfast.inference.designs import design_comparisons
-
-    try:
-        return design_comparisons(designed, measure, level=level, **options)
-    except ValueError as error:
-        warnings.warn(f"The candidates were not compared: {error}", UserWarning, stacklevel=2)
-        return None
 
 
 # What the options mean
@@ -269,11 +259,13 @@ def read_selections(
     )
     if note is not None:
         warnings.warn(f"{file.name}: {note.replace('transpose=True (--transpose)', '--transpose')}", stacklevel=2)
-    return preferences if top is None else cut_to_top(preferences, top, file)
+    return cut_to_top(preferences, top, file)
 
 
-def cut_to_top(preferences: "Preferences", top: int, file: Path) -> "Preferences":
-    """Cut rankings or weights to the best features."""
+def cut_to_top(preferences: "Preferences", top: int | None, file: Path) -> "Preferences":
+    """Cut rankings or weights to the best features, if that is asked for."""
+    if top is None:
+        return preferences
     if preferences.kind == "subset":
         raise ValueError(f"Expected rankings or weights in {file} for --top, got subsets; leave --top out.")
     return preferences.top(top)
