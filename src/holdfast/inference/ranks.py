@@ -20,7 +20,6 @@ from holdfast.declared import About, Registry
 from holdfast.inference.comparison import compact_letters, holm
 from holdfast.inference.intervals import check_level
 from holdfast.result_base import ResultMixin
-from holdfast.text import pluralize
 
 Floats: TypeAlias = NDArray[np.float64]
 Values: TypeAlias = pd.DataFrame | Floats | Sequence[Sequence[float]]
@@ -198,7 +197,7 @@ class FriedmanTest(ResultMixin):
         return draw_mean_ranks(self.candidates, self.mean_ranks)
 
     def __repr__(self) -> str:
-        over = f"Friedman over {self.n_datasets} {pluralize(self.n_datasets, 'data set')}"
+        over = f"Friedman over {self.n_datasets} data set{'' if self.n_datasets == 1 else 's'}"
         if self.reason is not None:
             return f"{over}: undefined, {self.reason}"
         width = max(map(len, self.candidates))

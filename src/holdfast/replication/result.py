@@ -244,7 +244,7 @@ class Replicability(ResultMixin):
         if self.agreement != self.agreement:
             return f"{UNKNOWN}: {self.reason}."
         one = self.n_selected == 1
-        ends = (format_number(end, 2 if one else 0) for end in self.expected_interval)
+        number, *ends = (format_number(value, 2 if one else 0) for value in (self.expected, *self.expected_interval))
         span = " to ".join(dict.fromkeys(ends))  # one number if both are the same
         new_study = "a new study of this size would"
         if not self.beyond_chance:
@@ -252,9 +252,8 @@ class Replicability(ResultMixin):
             found = f"probability {span}" if one else f"{span} of them"
             return f"It was not shown that {new_study} select {more} than by chance ({found})."
         if one:
-            number = format_number(self.expected)
             return f"{new_study.capitalize()} select your feature with a probability of {number} ({span})."
-        number = "fewer than 1" if round(self.expected) == 0 else format_number(self.expected, 0)
+        number = "fewer than 1" if number == "0" else number
         return f"{new_study.capitalize()} be expected to select {number} of your {self.n_selected:,} features ({span})."
 
     @property
