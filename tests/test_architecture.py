@@ -19,7 +19,8 @@ from weight import SCRIPTS, TEMPLATES, weigh, weigh_beside
 
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
-    {"checks", "declared", "kernels", "serialization", "text"},
+    {"text"},
+    {"checks", "declared", "kernels", "serialization"},
     {"cards"},
     {"result_base"},
     {"references"},

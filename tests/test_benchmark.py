@@ -27,7 +27,7 @@ from holdfast.io.table import make_table
 from holdfast.plots import critical_difference_data, plot_critical_difference, plot_rank_tradeoff, rank_tradeoff_data
 from holdfast.plots.ranks import LONGEST
 from holdfast.report import BenchmarkSummary, benchmark_latex, render_benchmark
-from holdfast.report.benchmark import draw_benchmark
+from holdfast.report.pictures import draw_benchmark
 from holdfast.study import StoreError, StudyInterrupted
 from holdfast.text import escape_latex
 from results import made, noisy, subsets

@@ -6,9 +6,28 @@ section of a report, the tables of docs/names.md and the tests read these.
 
 import difflib
 import inspect
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+import string
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+from holdfast.text import format_percent, join_words
+
+
+class _Phrase(string.Formatter):
+    """Fills a phrase, which may come from a file: a field is a name, as it is or by one of three specifications."""
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
+        return kwargs[field_name], field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "percent":
+            return join_words([format_percent(share) for share in (value if isinstance(value, list) else [value])])
+        if format_spec.startswith("if "):
+            return format_spec.removeprefix("if ") if value else ""
+        if format_spec not in ("", "g"):
+            raise ValueError(f"Expected no specification, g, percent or if TEXT in a phrase, got {format_spec!r}.")
+        return format(value, format_spec)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +44,8 @@ class About:
     summary : str
         One line that says what it does.
     methods : str
-        Phrase for the method section of a paper; what may stand in braces depends on the kind of thing.
+        Phrase for the method section of a paper. Any parameter of the thing may stand in braces: ``{k}``,
+        ``{scale:g}``, ``{fraction:percent}`` (50 %), ``{stratify:if , stratified by class}`` (that text, or nothing).
     scope : str
         What an interval over its results describes.
     no_interval : str
@@ -54,6 +74,13 @@ class About:
         if "numbers to predict" in self.needs:
             return "regression"
         return "classification" if {"classes", "two classes"} & set(self.needs) else None
+
+    def phrase(self, **values: Any) -> str:
+        """Return the phrase for the method section with the numbers of a plan in it; as it is if they do not fit."""
+        try:
+            return _Phrase().vformat(self.methods, (), values)
+        except (KeyError, TypeError, ValueError):
+            return self.methods
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""

@@ -90,8 +90,7 @@ def _describe_candidates(
     problems = {name: _find_problem(result, name) for name in names}
     sound = [name for name, problem in problems.items() if problem is None]
     common = result.common_measure(sound, measure)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         scores, no_score = _score_candidates(result, sound, metric, measure, level)
         rows = {name: _describe_stability(result, name, common, level) for name in sound}
     for name, row in rows.items():
@@ -563,8 +562,7 @@ def _choose(
     if result is None or not candidates or metric is None:
         return name, None, front, str(own["reason"].dropna().iloc[0]) if own["reason"].notna().any() else ""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             choice = choose(
                 result, rule, metric=metric, measure=measure, candidates=candidates, level=level, **parameters
             )

@@ -4,12 +4,10 @@ from holdfast.report.benchmark import (
     BenchmarkSummary,
     benchmark_csv,
     benchmark_latex,
-    render_benchmark,
     summarize_benchmark,
-    write_benchmark,
 )
 from holdfast.report.building import summarize
-from holdfast.report.render import InlineReport, render, write_report
+from holdfast.report.render import InlineReport, render, render_benchmark, write_benchmark, write_report
 from holdfast.report.summary import Summary
 
 __all__ = [

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,16 +18,10 @@ from holdfast.inference.ranks import FEW, POOL, RankComparisons, bayesian_signed
 from holdfast.io.files import as_path
 from holdfast.io.selections import protect_formula
 from holdfast.measures import find_measure
-from holdfast.plots import embed, ranks
-from holdfast.plots.embed import figure
-from holdfast.plots.theme import unchecked
-from holdfast.references import REFERENCES
 from holdfast.report.labels import make_labels
-from holdfast.report.method import describe_model
+from holdfast.report.method import describe_model, read_parameters, references
 from holdfast.report.records import Fact, Reference, VersionedSummary
-from holdfast.report.render import FORMATS, Format, make_environment, write_rendered
-from holdfast.serialization import to_json
-from holdfast.study.exports import describe_resamples
+from holdfast.study.exports import describe_resamples, write_latex_table
 from holdfast.study.tables import StudyTables
 from holdfast.text import (
     clean_text,
@@ -41,7 +35,7 @@ from holdfast.text import (
 from holdfast.tradeoff.rules import RULES
 
 if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
+    pass
 
 
 SCHEMA = "holdfast.benchmark/1"
@@ -361,9 +355,31 @@ class BenchmarkSummary(VersionedSummary):
         return "\n".join([self.stability.headline, self.score.headline])
 
 
+def list_questions(summary: BenchmarkSummary) -> list[Question]:
+    """Return what was asked: whether candidates differ in stability and, if there is one, in the score."""
+    return [summary.stability] if summary.metric is None else [summary.stability, summary.score]
+
+
+def as_comparisons(question: Question, level: float) -> RankComparisons:
+    """Return the comparisons by Nemenyi's test that a summary holds, as they are drawn."""
+    ranks = dict(zip(question.candidates, question.mean_ranks, strict=True))
+    rows = [
+        {
+            "first": pair.first, "second": pair.second, "statistic": ranks[pair.second] - ranks[pair.first],
+            "different": pair.p_nemenyi <= 1 - level,
+        }
+        for pair in question.pairs
+    ]  # fmt: skip
+    return RankComparisons(
+        test="nemenyi", candidates=question.candidates, mean_ranks=question.mean_ranks,
+        n_datasets=len(question.datasets), pairs=pd.DataFrame(rows), level=level,
+        critical_difference=question.critical_difference, reason=question.reason,
+    )  # fmt: skip
+
+
 DIGITS = 12
 SCOPE = "Intervals describe resampling of each data set, not new data sets."
-CITED = {
+CITED: dict[str | None, str] = {
     "demsar2006": "comparisons over several data sets",
     "friedman1937": "Friedman's test",
     "imandavenport1980": "the F statistic of Friedman's test",
@@ -422,7 +438,7 @@ def summarize_benchmark(
         score_intervals=describe_score_intervals(result),
         method=" ".join(_method_sentences(result, tradeoff.rule, rope)),
         facts=tuple(_list_facts(result)),
-        references=tuple(_list_references(result)),
+        references=_list_references(result),
     )
 
 
@@ -528,9 +544,12 @@ def describe_stability_intervals(result: BenchmarkResult) -> str:
     over = f"over {resamples} (random seed{'s' if ',' in seeds else ''} {seeds})"
     if result.cells["low"].isna().all():
         return f"Stability ({result.measure_name}) on each data set, {over}; it has no intervals."
+    alone = {study.design in ("runs", "folds") for study in studies}  # the distribution that the design asks for
+    jackknife = "by the jackknife over resamples, with an allowance for kinds of resamples that were not drawn"
+    how = " or ".join(jackknife if plain else "by Student's t over blocks of resamples" for plain in sorted(alone))
     return (
         f"Stability ({result.measure_name}) on each data set, with {format_percent(result.level)} confidence intervals "
-        f"{over}, {_describe_distributions(result)}. {SCOPE}"
+        f"{over}, {how}. {SCOPE}"
     )
 
 
@@ -545,13 +564,6 @@ def describe_score_intervals(result: BenchmarkResult) -> str:
         f"with {format_percent(result.level)} intervals from standard errors that allow for overlapping training sets "
         f"(Nadeau and Bengio, 2003). {SCOPE}"
     )
-
-
-def _describe_distributions(result: BenchmarkResult) -> str:
-    """Return by which distribution the intervals of stabilities were made, as the design of the studies asks for."""
-    alone = {study.design in ("runs", "folds") for study in result.results.values()}
-    jackknife = "by the jackknife over resamples, with an allowance for kinds of resamples that were not drawn"
-    return " or ".join(jackknife if plain else "by Student's t over blocks of resamples" for plain in sorted(alone))
 
 
 def _method_sentences(result: BenchmarkResult, rule: str, rope: float) -> Iterator[str]:
@@ -577,8 +589,7 @@ def _method_sentences(result: BenchmarkResult, rule: str, rope: float) -> Iterat
         "were left out of tests."
     )
     if result.score_name is not None:
-        chosen = RULES[rule].about.methods.format(metric=result.score_name)
-        yield f"On each data set a candidate was chosen {chosen}."
+        yield f"On each data set a candidate was chosen {RULES[rule].phrase(result.score_name)}."
 
 
 def _describe_measures(result: BenchmarkResult, studies: Sequence[StudyTables]) -> str:
@@ -604,21 +615,16 @@ def _list_facts(result: BenchmarkResult) -> Iterator[Fact]:
             yield Fact(name=name, value=" or ".join(dict.fromkeys(values)))
 
 
-def _list_references(result: BenchmarkResult) -> Iterator[Reference]:
+def _list_references(result: BenchmarkResult) -> tuple[Reference, ...]:
     used = dict(CITED)
     if result.score_name is None:
         del used["nadeau2003"]
     for study in result.results.values():
         cite = find_measure(result.measure or study.common_measure(result.candidates).measure).cite
-        if cite is not None:
-            used.setdefault(cite, "the measure of stability")
-        for about in study.records.selectors.values():
-            if about.reference is not None:
-                used.setdefault(about.reference, about.methods)
-    for key, purpose in used.items():
-        if key in REFERENCES:
-            found = REFERENCES[key]
-            yield Reference(key=key, text=found.text, link=found.link, bibtex=found.bibtex, used=purpose)
+        used.setdefault(cite, "the measure of stability")
+        for family, about in study.records.selectors.items():
+            used.setdefault(about.reference, about.phrase(**read_parameters(study, family)))
+    return references(used, ())
 
 
 HEAD = "% Made by holdfast {version}; needs \\usepackage{{booktabs}}"
@@ -641,48 +647,38 @@ def benchmark_latex(summary: BenchmarkSummary) -> str:
     --------
     benchmark_csv : The same numbers with all digits.
     """
-    parts = [HEAD.format(version=summary.version)]
-    parts.append(_values_table(summary, summary.stability, _stability, lambda cell: cell.best_stability))
-    if summary.metric is not None:
-        parts.append(_values_table(summary, summary.score, _score, lambda cell: cell.best_score))
-    parts.append(_ranks_table(summary))
-    return "\n\n".join(parts) + "\n"
+    tables = [*(_values_table(summary, question) for question in list_questions(summary)), _ranks_table(summary)]
+    return "\n\n".join([HEAD.format(version=summary.version), *tables]) + "\n"
 
 
-Numbers = Callable[[Cell], tuple[float, float, float]]
-
-
-def _stability(cell: Cell) -> tuple[float, float, float]:
-    return cell.stability, cell.low, cell.high
-
-
-def _score(cell: Cell) -> tuple[float, float, float]:
-    return cell.score, cell.score_low, cell.score_high
-
-
-def _values_table(
-    summary: BenchmarkSummary, question: Question, numbers: Numbers, is_best: Callable[[Cell], bool]
-) -> str:
+def _values_table(summary: BenchmarkSummary, question: Question) -> str:
     """Return a table of data sets × candidates, with intervals, and mean ranks below."""
-    names = [row.candidate for row in summary.candidates]
-    rows = []
-    for dataset in summary.datasets:
-        cells = [summary.cell(dataset.name, name) for name in names]
-        rows.append([escape_latex(dataset.name), *(_format_cell(*numbers(cell), is_best(cell)) for cell in cells)])
+    of_stability, names = question is summary.stability, [row.candidate for row in summary.candidates]
+
+    def show(cell: Cell) -> str:
+        value, low, high, best = (
+            (cell.stability, cell.low, cell.high, cell.best_stability)
+            if of_stability
+            else (cell.score, cell.score_low, cell.score_high, cell.best_score)
+        )
+        number = rf"\textbf{{{_format_number(value)}}}" if best else _format_number(value)
+        return number if math.isnan(low) else rf"{number} {{\footnotesize {escape_latex(format_interval(low, high))}}}"
+
+    rows = [
+        [escape_latex(dataset.name), *(show(summary.cell(dataset.name, name)) for name in names)]
+        for dataset in summary.datasets
+    ]
     ranks = dict(zip(question.candidates, question.mean_ranks, strict=True))
-    last = ["mean rank", *(_format_number(ranks.get(name, math.nan)) for name in names)]
-    intervals = summary.stability_intervals if question is summary.stability else summary.score_intervals
+    intervals = summary.stability_intervals if of_stability else summary.score_intervals
     caption = (
-        f"{intervals} The best of each row is bold; mean ranks are over {len(question.datasets)} data sets "
-        f"with values of all candidates. {question.headline}"
+        f"{intervals} The best of each row is bold; mean ranks are over {len(question.datasets)} data sets with values "
+        f"of all candidates. {question.headline}"
     )
-    kind = "stability" if question is summary.stability else "score"
-    return _table(["data set", *map(escape_latex, names)], rows, [last], caption, f"tab:benchmark-{kind}")
-
-
-def _format_cell(value: float, low: float, high: float, best: bool) -> str:
-    number = rf"\textbf{{{_format_number(value)}}}" if best else _format_number(value)
-    return number if math.isnan(low) else rf"{number} {{\footnotesize {escape_latex(format_interval(low, high))}}}"
+    return write_latex_table(
+        ["data set", *map(escape_latex, names)], rows, escape_latex(caption),
+        label=f"tab:benchmark-{'stability' if of_stability else 'score'}",
+        last=["mean rank", *(_format_number(ranks.get(name, math.nan)) for name in names)],
+    )  # fmt: skip
 
 
 def _format_number(value: float) -> str:
@@ -691,12 +687,9 @@ def _format_number(value: float) -> str:
 
 def _ranks_table(summary: BenchmarkSummary) -> str:
     """Return mean ranks of stability and score, how often each candidate is on the front and chosen."""
-    score = [] if summary.metric is None else [f"rank, {summary.metric}"]
-    header = ["candidate", "rank, stability", *score, "on the front", "chosen"]
-    ranks = [
-        dict(zip(question.candidates, question.mean_ranks, strict=True))
-        for question in (summary.stability, summary.score)[: 1 + len(score)]
-    ]
+    asked = [f"rank, {question.what}" for question in list_questions(summary)]
+    header = ["candidate", *asked, "on the front", "chosen"]
+    ranks = [dict(zip(question.candidates, question.mean_ranks, strict=True)) for question in list_questions(summary)]
     rows = [
         [
             escape_latex(row.candidate), *(_format_number(known.get(row.candidate, math.nan)) for known in ranks),
@@ -704,15 +697,12 @@ def _ranks_table(summary: BenchmarkSummary) -> str:
         ]
         for row in summary.candidates
     ]  # fmt: skip
-    tests = " ".join(
-        f"{question.what}: {describe_test(question)}."
-        for question in (summary.stability, summary.score)[: 1 + len(score)]
-    )
+    tests = " ".join(f"{question.what}: {describe_test(question)}." for question in list_questions(summary))
     caption = (
         f"Mean ranks over data sets (1 is best), and on how many of {len(summary.datasets)} data sets a candidate is "
         f"on the front of score and stability and is chosen (rule {summary.rule}). {tests}"
     )
-    return _table(list(map(escape_latex, header)), rows, [], caption, "tab:benchmark-ranks")
+    return write_latex_table(list(map(escape_latex, header)), rows, escape_latex(caption), label="tab:benchmark-ranks")
 
 
 def describe_test(question: Question) -> str:
@@ -725,25 +715,6 @@ def describe_test(question: Question) -> str:
         f"{f_statistic} ({question.f_degrees[0]}, {question.f_degrees[1]} df), {format_p_value(question.p_value)} "
         f"by permutation, Nemenyi's critical difference {format_number(question.critical_difference)}"
     )
-
-
-def _table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], last: Sequence[Sequence[str]], caption: str, label: str
-) -> str:
-    def line(cells: Sequence[str]) -> str:
-        return f"    {' & '.join(cells)} \\\\"
-
-    below = ["    \\midrule", *map(line, last)] if last else []
-    return "\n".join([
-        r"\begin{table}",
-        r"  \centering",
-        rf"  \caption{{{escape_latex(caption)}}}",
-        rf"  \label{{{label}}}",
-        rf"  \begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-        r"    \toprule", line(header), r"    \midrule", *map(line, rows), *below, r"    \bottomrule",
-        r"  \end{tabular}",
-        r"\end{table}",
-    ])  # fmt: skip
 
 
 def benchmark_csv(summary: BenchmarkSummary) -> str:
@@ -779,124 +750,6 @@ def _plain(value: object) -> object:
     if isinstance(value, str):
         return protect_formula(value)
     return int(value) if isinstance(value, bool) else value
-
-
-TEMPLATES = Path(__file__).parent / "templates"
-MOST_DRAWN = 30
-"""Candidates up to which mean ranks are drawn; tables have all."""
-
-
-def write_benchmark(summary: BenchmarkSummary, path: str | Path, *, format: Format | None = None) -> Path:
-    """Write the report of a benchmark into one file, which needs no other file and no network.
-
-    Parameters
-    ----------
-    summary : BenchmarkSummary
-        What the report says.
-    path : path
-        File to write.
-    format : {"html", "md", "json"}, optional
-        By default the ending of the file decides.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    ValueError
-        If the format follows neither from ``format`` nor from the ending of the file.
-
-    See Also
-    --------
-    summarize_benchmark : The summary of a benchmark.
-    """
-    return write_rendered(path, format, lambda format: render_benchmark(summary, format))
-
-
-def render_benchmark(summary: BenchmarkSummary, format: Format = "html") -> str:
-    """Return the report of a benchmark as text.
-
-    Parameters
-    ----------
-    summary : BenchmarkSummary
-        What the report says.
-    format : {"html", "md", "json"}
-        A page that needs nothing else, Markdown, or JSON.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Raises
-    ------
-    ValueError
-        If there is no such format.
-
-    See Also
-    --------
-    write_benchmark : Writes it into a file.
-    """
-    if format not in FORMATS:
-        raise ValueError(f"Expected format 'html', 'md' or 'json', got {format!r}.")
-    if format == "json":
-        return to_json(summary.to_dict()) + "\n"
-    questions = [question for question in (summary.stability, summary.score) if _asked(summary, question)]
-    values: dict[str, Any] = {"summary": summary, "questions": questions}
-    if format == "html":
-        values |= _page_parts(summary)
-    return make_environment(format).get_template(f"benchmark.{format}.j2").render(values)
-
-
-def _asked(summary: BenchmarkSummary, question: Question) -> bool:
-    return question is summary.stability or summary.metric is not None
-
-
-def _page_parts(summary: BenchmarkSummary) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    css = [(TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "benchmark.css")]
-    with unchecked():
-        charts = draw_benchmark(summary)
-    figures = {name: Markup(figure(chart, f"figure-{name}")) for name, chart in charts.items()}
-    return {
-        "head": Markup(embed.head("".join([embed.STYLE, *css]))),
-        "scripts": Markup(embed.scripts()),
-        "figures": figures,
-    }
-
-
-def draw_benchmark(summary: BenchmarkSummary) -> "dict[str, AnyChart]":
-    """Return the charts that a summary has data for: mean ranks of each question, and the trade-off."""
-    charts: dict[str, AnyChart] = {}
-    for name, question in (("stability", summary.stability), ("score", summary.score)):
-        if question.reason is None and len(question.candidates) <= MOST_DRAWN:
-            found = ranks.critical_difference_data(as_comparisons(question, summary.level))
-            charts[name] = ranks.draw_critical_difference(found, what=question.what)
-    if summary.n_ranked and 1 < len(summary.candidates) <= MOST_DRAWN:
-        rows = pd.DataFrame([vars(row) for row in summary.candidates]).set_index("candidate")
-        data = ranks.rank_tradeoff_data(rows)
-        charts["tradeoff"] = ranks.draw_rank_tradeoff(data, score=str(summary.metric), n_datasets=summary.n_ranked)
-    return charts
-
-
-def as_comparisons(question: Question, level: float) -> RankComparisons:
-    """Return the comparisons by Nemenyi's test that a summary holds, as they are drawn."""
-    ranks = dict(zip(question.candidates, question.mean_ranks, strict=True))
-    rows = [
-        {
-            "first": pair.first, "second": pair.second, "statistic": ranks[pair.second] - ranks[pair.first],
-            "different": pair.p_nemenyi <= 1 - level,
-        }
-        for pair in question.pairs
-    ]  # fmt: skip
-    return RankComparisons(
-        test="nemenyi", candidates=question.candidates, mean_ranks=question.mean_ranks,
-        n_datasets=len(question.datasets), pairs=pd.DataFrame(rows), level=level,
-        critical_difference=question.critical_difference, reason=question.reason,
-    )  # fmt: skip
 
 
 def write_text(text: str, path: str | Path | None) -> str:

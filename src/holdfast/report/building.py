@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from holdfast import __version__
 from holdfast.inference.estimate import StabilityEstimate
@@ -76,8 +75,7 @@ Estimates = Mapping[str, StabilityEstimate | str]
 def estimate_stability(result: StudyTables, name: str, common: CommonMeasure, X: Any) -> StabilityEstimate | str:
     """Return the stability of a candidate by the common measure, or why there is none, in words."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), X=X)
     except UnansweredError as unanswered:
         return unanswered.plain
@@ -100,28 +98,20 @@ def describe_stability(result: StudyTables, name: str | None, estimates: Estimat
             measure=None, value=math.nan, low=math.nan, high=math.nan, strength=None, n_runs=0, reason=str(estimate),
             scope="",
         )  # fmt: skip
-    low, high = result.interval(name, estimate, level)
-    return Stability(
-        measure=estimate.measure, value=float(estimate.value), low=float(low), high=float(high),
-        strength=estimate.strength, n_runs=estimate.n_runs, reason=estimate.note, scope=estimate.scope,
-        unseen_share=float(estimate.unseen_share(level)),
-    )  # fmt: skip
+    return Stability.of(estimate, result.interval(name, estimate, level), level)
 
 
 # The choice
 
 
-def make_tradeoff(
-    result: StudyTables, options: ReportOptions, rule_options: Mapping[str, Any], labels: Labels
-) -> tuple[Tradeoff, Choice | None]:
+def make_tradeoff(result: StudyTables, options: ReportOptions, labels: Labels) -> tuple[Tradeoff, Choice | None]:
     """Return the choice by accuracy and stability, and all that is known of it; None if there is none."""
     arguments = {"metric": options.metric, "measure": options.measure, "level": options.level, "X": options.X}
     if not result.metrics or not result.has_scores:
         return Tradeoff(missing=why_no_scores(result)), None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            choice = choose(result, options.rule, **arguments, **rule_options)
+        with warnings.catch_warnings(action="ignore"):
+            choice = choose(result, options.rule, **arguments, **options.rule_options)
             front = pareto(result, **arguments, n_draws=0)
     except UnansweredError as unanswered:
         return Tradeoff(missing=labels.write(unanswered.plain)), None
@@ -158,7 +148,9 @@ def make_candidates(
     """Return all candidates, the most stable first and those without a stability last."""
     why_not = {} if choice is None else choice.beaten["why_not"].to_dict()
     chosen_in = {} if choice is None else choice.probabilities["probability"].to_dict()
-    table, letters = _summary_table(result), _letters(result, estimates, options)
+    with warnings.catch_warnings(action="ignore"):
+        table = result.summary()
+    letters = _letters(result, estimates, options)
     rows = []
     for name in result.candidates:
         row: Any = table.loc[name]
@@ -174,12 +166,12 @@ def make_candidates(
                 alternative=len(tradeoff.alternatives) > 1 and name in tradeoff.alternatives,
             )
         )  # fmt: skip
-    return tuple(sorted(rows, key=_by_stability))
 
+    def by_stability(candidate: Candidate) -> tuple[bool, float]:
+        value = candidate.stability.value
+        return math.isnan(value), -value if higher_is_better(candidate.stability.measure) else value
 
-def _by_stability(candidate: Candidate) -> tuple[bool, float]:
-    value = candidate.stability.value
-    return math.isnan(value), -value if higher_is_better(candidate.stability.measure) else value
+    return tuple(sorted(rows, key=by_stability))
 
 
 def _scores(result: StudyTables, name: str, row: Any, level: float) -> tuple[Score, ...]:
@@ -193,12 +185,6 @@ def _scores(result: StudyTables, name: str, row: Any, level: float) -> tuple[Sco
     return tuple(scores)
 
 
-def _summary_table(result: StudyTables) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return result.summary()
-
-
 def _letters(result: StudyTables, estimates: Estimates, options: ReportOptions) -> Mapping[str, str]:
     """Return the letters of the compact display; none if the candidates cannot be compared."""
     known = [
@@ -209,8 +195,7 @@ def _letters(result: StudyTables, estimates: Estimates, options: ReportOptions) 
     if not 2 <= len(known) <= MOST_COMPARED:
         return {}
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             comparisons = result.compare(known, options.measure, level=options.level, X=options.X)
     except ValueError:
         return {}
@@ -287,11 +272,11 @@ def summarize(
         _check_measure(find_measure(measure), X)
     options = ReportOptions(
         candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X, y=y,
-        replicability=replicability,
+        replicability=replicability, rule_options=rule_options,
     )  # fmt: skip
     if candidate is not None:
         result.family(candidate)  # raises a message that lists the candidates
-    findings = _find(result, options, rule_options)
+    findings = _find(result, options)
     return Summary(
         title=clean_text(title),
         version=__version__,
@@ -314,22 +299,26 @@ def summarize(
     )
 
 
-def _find(result: StudyTables, options: ReportOptions, rule_options: Mapping[str, Any]) -> Findings:
+def _find(result: StudyTables, options: ReportOptions) -> Findings:
     common = result.common_measure(measure=options.measure)
     estimates = {name: estimate_stability(result, name, common, options.X) for name in result.candidates}
     labels = make_labels(result)
-    tradeoff, choice = make_tradeoff(result, options, rule_options, labels)
-    candidate = _reported_candidate(result, options, estimates, tradeoff)
+    tradeoff, choice = make_tradeoff(result, options, labels)
+    candidate = options.candidate or tradeoff.candidate or most_stable(estimates) or next(iter(result.finished), None)
     stability = describe_stability(result, candidate, estimates, options.level)
-    information = _test_information(result, candidate, options)
-    listed = _list_probabilities(result, options, rule_options, candidate, choice)
+    information = (
+        Information(untested="no fit has succeeded")
+        if candidate is None
+        else compare_with_guessing(result, candidate, options.metric)
+    )
+    listed = _list_probabilities(result, options, candidate, choice)
     replicability = find_replicability(result, candidate, options)
     features = None if candidate is None else make_features(result, candidate, common, options, listed, replicability)
     estimate = estimates.get(candidate or "")
     return Findings(
         result=result,
         labels=labels,
-        level=options.level,
+        options=options,
         common=common,
         candidate=candidate,
         estimate=estimate if isinstance(estimate, StabilityEstimate) else None,
@@ -339,27 +328,22 @@ def _find(result: StudyTables, options: ReportOptions, rule_options: Mapping[str
         features=match_headline(features, stability, information),
         candidates=make_candidates(result, estimates, options, candidate, tradeoff, choice),
         tradeoff=tradeoff,
-        X=options.X,
     )
 
 
 def _list_probabilities(
-    result: StudyTables,
-    options: ReportOptions,
-    rule_options: Mapping[str, Any],
-    candidate: str | None,
-    choice: Choice | None,
+    result: StudyTables, options: ReportOptions, candidate: str | None, choice: Choice | None
 ) -> Mapping[Any, float] | None:
     """Return how often features would be on the list of those selected often; of one candidate if it was asked for."""
     if candidate is None or make_units(result).size < LEAST_UNITS:
         return None
     chosen = choice is not None and choice.candidate == candidate and options.candidate is None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             return list_probabilities(
                 result, None if chosen else candidate, rule=options.rule, metric=options.metric,
-                measure=options.measure, threshold=options.threshold, level=options.level, X=options.X, **rule_options,
+                measure=options.measure, threshold=options.threshold, level=options.level, X=options.X,
+                **options.rule_options,
             ).to_dict()  # fmt: skip
         except ValueError:  # none of its resamples counts for the stability
             return None
@@ -385,18 +369,3 @@ def _check_measure(measure: Measure, X: Any) -> None:
         measure.check_complete()
     elif X is None and measure.parameters["similarity"] is REQUIRED:
         raise ValueError(f"Expected X=, the data: {measure.name} lets similar features stand in for each other.")
-
-
-def _reported_candidate(
-    result: StudyTables, options: ReportOptions, estimates: Estimates, tradeoff: Tradeoff
-) -> str | None:
-    """Return the candidate that was asked for, else the chosen one, else the most stable one."""
-    if options.candidate is not None or tradeoff.candidate is not None:
-        return options.candidate or tradeoff.candidate
-    return most_stable(estimates) or next(iter(result.finished), None)
-
-
-def _test_information(result: StudyTables, candidate: str | None, options: ReportOptions) -> Information:
-    if candidate is None:
-        return Information(untested="no fit has succeeded")
-    return compare_with_guessing(result, candidate, options.metric)

@@ -5,13 +5,12 @@ Help is given where its effect was tested on the resamples of the study, and nam
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.preferences import Preferences
-from holdfast.report.records import Cause, Feature, Features, Findings, Labels, Stability
+from holdfast.report.records import Cause, Features, Findings, Labels, Stability
 from holdfast.study.tables import StudyTables
 from holdfast.text import describe_interval, format_count, format_number, format_percent, join_names, shorten
 from holdfast.tradeoff.changes import Change, Effect, find_better_size, find_gain_of_groups, find_more_stable
@@ -68,7 +67,7 @@ def _better_size(findings: Findings, candidate: str) -> Cause | None:
     """Another number of features is shown to be more stable, by the stored orders of the same resamples."""
     effect = find_better_size(
         findings.result, candidate, findings.common, metric=findings.tradeoff.metric, level=findings.level,
-        X=findings.X,
+        X=findings.options.X,
     )  # fmt: skip
     if effect is None:
         return None
@@ -90,7 +89,8 @@ def _better_size(findings: Findings, candidate: str) -> Cause | None:
 def take_turns(features: Features) -> Cause | None:
     """Features are selected in turns."""
     taking_turns = [feature for feature in features.shown if feature.stand_ins]
-    share = _variance_share(features, taking_turns)
+    variances = dict(zip(features.table.feature, features.table.variance_share, strict=True))
+    share = sum(variances.get(feature.feature, 0.0) for feature in taking_turns)
     if len(taking_turns) < 2 or share < MATTERS:
         return None
     example = min(taking_turns, key=lambda feature: abs(feature.frequency - 0.5))
@@ -111,7 +111,7 @@ def _stand_ins(findings: Findings, candidate: str, features: Features) -> Cause 
     if cause is None or not features.correlation_checked:
         return cause
     told = f"They are correlated (at {ALIKE:g} or more), so one may carry what another tells."
-    gain = find_gain_of_groups(findings.result, candidate, findings.common, level=findings.level, X=findings.X)
+    gain = find_gain_of_groups(findings.result, candidate, findings.common, level=findings.level, X=findings.options.X)
     return replace(
         cause,
         evidence=f"{cause.evidence} {told}",
@@ -187,7 +187,13 @@ def _more_stable(findings: Findings, candidate: str, other_family: bool) -> Caus
     if not others or len(others) > MOST_COMPARED:
         return None
     effect = find_more_stable(
-        result, candidate, others, findings.common, metric=findings.tradeoff.metric, level=findings.level, X=findings.X
+        result,
+        candidate,
+        others,
+        findings.common,
+        metric=findings.tradeoff.metric,
+        level=findings.level,
+        X=findings.options.X,
     )
     if effect is None:
         return None
@@ -247,17 +253,9 @@ def count_needed(estimate: StabilityEstimate | None, level: float, half_width: f
     """Return the number of resamples for a narrow interval; None if the resamples so far cannot tell."""
     if estimate is None or estimate.n_runs < ENOUGH:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             plan = runs_needed(half_width, pilot=estimate, level=level)
         except ValueError:
             return None
     return plan.n_runs if isinstance(plan, Pilot) else None
-
-
-def _variance_share(features: Features, part: Sequence[Feature]) -> float:
-    """Return the share of some features in the summed selection variances."""
-    names = {feature.feature for feature in part}
-    rows = zip(features.table.feature, features.table.variance_share, strict=True)
-    return sum(share for name, share in rows if name in names)

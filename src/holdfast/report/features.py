@@ -40,15 +40,13 @@ def describe_effects(
                 "direction": row["direction"] if effect == effect else None, "effect": effect, "effect_low": low,
                 "effect_high": high, "effect_splits": int(row["splits"]), "agreement": float(row["agreement"]),
                 "boxes": _make_boxes(result, column[name], quantiles, rows), "model_use": row["model_use"],
-                **{name: _as_known(row[name]) for name in ("model_agreement", "coefficient")},
+                **{
+                    name: float(row[name]) if row[name] == row[name] else math.nan  # the one nan that equals itself
+                    for name in ("model_agreement", "coefficient")
+                },
             }
         )  # fmt: skip
     return described
-
-
-def _as_known(value: Any) -> float:
-    """A number; the one ``nan`` that equals itself in records if there is none."""
-    return float(value) if value == value else math.nan
 
 
 def _make_boxes(
@@ -107,8 +105,7 @@ def make_features(
     except ValueError:
         return None
     top = None if runs.kind == "subset" else common.top or common_size([], runs.n_features)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         subsets = runs if top is None else take_best(runs, top)
         table = feature_table(subsets, level=options.level)
         names = table["feature"][table["frequency"] >= RARE].tolist()[:MOST_SHOWN]
@@ -117,7 +114,11 @@ def make_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
             metric=options.metric,
         )  # fmt: skip
-        shown = _describe(names, result, found, options, listed, _probabilities(replicability))
+        again: dict[str, float] = {}  # the probability that a new study selects each feature selected on all rows
+        if replicability is not None:
+            known = replicability.frame
+            again = dict(zip(map(str, known["feature"]), known["probability"].astype(float), strict=True))
+        shown = _describe(names, result, found, options, listed, again)
     return Features(
         n_features=runs.n_features,
         n_runs=runs.n_runs,
@@ -146,28 +147,21 @@ def _describe(
 ) -> tuple[Feature, ...]:
     rows = found.frame.set_index("feature").loc[names].to_dict(orient="records")
     return tuple(
-        Feature(
-            feature=show_name(name),
-            count=int(row["count"]),
-            frequency=float(row["frequency"]),
-            low=float(row["low"]),
-            high=float(row["high"]),
-            stand_ins=tuple(show_name(stand_in) for stand_in in row["stand_ins"]),
-            with_stand_ins=float(row["with_stand_ins"]),
-            verdict=str(row["verdict"]),
-            **effects,
-            on_list=math.nan if listed is None else float(listed.get(name, 0.0)),
+        make_feature(
+            name, row, **effects, on_list=math.nan if listed is None else float(listed.get(name, 0.0)),
             new_study=again.get(str(name), math.nan),
         )
         for name, row, effects in zip(names, rows, describe_effects(result, found, names, options), strict=True)
-    )
+    )  # fmt: skip
 
 
-def _probabilities(found: Replicability | None) -> dict[str, float]:
-    """The probability of each feature selected on all rows that a new study selects it."""
-    if found is None:
-        return {}
-    return dict(zip(map(str, found.frame["feature"]), found.frame["probability"].astype(float), strict=True))
+def make_feature(name: Any, row: Mapping[Any, Any], **more: Any) -> Feature:
+    """Return the record of a feature from its row of frequencies, stand-ins and verdict."""
+    return Feature(
+        feature=show_name(name), count=int(row["count"]), frequency=float(row["frequency"]), low=float(row["low"]),
+        high=float(row["high"]), stand_ins=tuple(show_name(stand_in) for stand_in in row["stand_ins"]),
+        with_stand_ins=float(row["with_stand_ins"]), verdict=str(row["verdict"]), **more,
+    )  # fmt: skip
 
 
 def make_table(table: pd.DataFrame) -> FeatureTable:

@@ -6,7 +6,7 @@ exact names; the part for the analyst lists both.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from holdfast.declared import About
@@ -97,11 +97,6 @@ def _number_settings(result: StudyTables) -> dict[str, str]:
 
 def _unless_alike(labels: Mapping[str, str]) -> dict[str, str]:
     """Return labels, or the exact name where two things would be called the same."""
-    shown = Counter(shorten(label, 60) for label in _and_names(labels))
+    names = [name for name, label in labels.items() if name != label]  # which a label must not repeat either
+    shown = Counter(shorten(label, 60) for label in (*labels.values(), *names))
     return {name: label if shown[shorten(label, 60)] == 1 else name for name, label in labels.items()}
-
-
-def _and_names(labels: Mapping[str, str]) -> Iterable[str]:
-    """Yield all labels, and the names of other things, which a label must not repeat either."""
-    yield from labels.values()
-    yield from (name for name, label in labels.items() if name != label)

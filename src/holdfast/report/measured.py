@@ -20,8 +20,9 @@ from holdfast.report.causes import (
     near_the_cut,
     take_turns,
 )
-from holdfast.report.features import MOST_SHOWN, RARE, make_map, make_table, show_name
+from holdfast.report.features import MOST_SHOWN, RARE, make_feature, make_map, make_table
 from holdfast.report.records import Cause, Feature, Features, Stability, Verdict
+from holdfast.report.summary import explain_no_cause
 from holdfast.report.verdict import (
     find_standing,
     make_headline,
@@ -40,12 +41,7 @@ THRESHOLD = 0.5
 
 def record_stability(estimate: StabilityEstimate, level: float) -> Stability:
     """Return an estimate as a report holds it."""
-    low, high = estimate.ci(level)
-    return Stability(
-        measure=estimate.measure, value=float(estimate.value), low=float(low), high=float(high),
-        strength=estimate.strength, n_runs=estimate.n_runs, reason=estimate.note, scope=estimate.scope,
-        unseen_share=float(estimate.unseen_share(level)),
-    )  # fmt: skip
+    return Stability.of(estimate, estimate.ci(level), level)
 
 
 # Features
@@ -88,19 +84,7 @@ def _describe(runs: Preferences, count: int, level: float, threshold: float) -> 
     used = np.flatnonzero(runs.counts)
     order = used[np.argsort(-runs.counts[used], kind="stable")][:count].tolist()
     rows = check_columns(order, find_frequencies(runs), level, threshold, OFTEN)
-    return tuple(
-        Feature(
-            feature=show_name(runs.features[column]),
-            count=row["count"],
-            frequency=row["frequency"],
-            low=row["low"],
-            high=row["high"],
-            stand_ins=tuple(show_name(name) for name in row["stand_ins"]),
-            with_stand_ins=row["with_stand_ins"],
-            verdict=row["verdict"],
-        )
-        for column, row in rows.items()
-    )
+    return tuple(make_feature(runs.features[column], row) for column, row in rows.items())
 
 
 # Verdict
@@ -165,8 +149,5 @@ def find_causes_alone(
 
 def say_no_cause(estimate: StabilityEstimate, level: float) -> str:
     """Return what to say if no cause was found."""
-    if math.isnan(estimate.value):
-        return "Nothing can be said without a stability."
-    if estimate.has_strength and estimate.ci(level).low >= 0.75:
-        return "There is little to explain: the selection is stable."
-    return "These selections point to no particular cause."
+    low = estimate.ci(level).low if estimate.has_strength else math.nan
+    return explain_no_cause(estimate.value, low, "These selections")

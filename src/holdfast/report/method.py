@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast import __version__
@@ -10,30 +10,31 @@ from holdfast.io.record import DataRecord
 from holdfast.measures import find_measure
 from holdfast.models import EXACTNESS, MODELS
 from holdfast.references import REFERENCES
-from holdfast.report.labels import class_words
+from holdfast.report.labels import PLAIN, SIZES, class_words, label_setting, separate_words
 from holdfast.report.records import Fact, Failure, Findings, FitWarning, Labels, Method, Reference
 from holdfast.serialization import to_plain
 from holdfast.study.exports import describe_resamples
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
-from holdfast.text import format_count, format_p_value, format_percent, join_first, join_names, shorten
+from holdfast.text import format_count, format_p_value, format_percent, join_first, join_names, join_words, shorten
 from holdfast.tradeoff import RULES
 
 ALWAYS = ("nogueira2018", "nogueira2016", "kalousis2005", "hamer2020", "gulgezen2009", "nadeau2003")
 """What the methods of holdfast rest on: listed in every report, after what the study used."""
 
 
-def references(used: Mapping[str, str]) -> tuple[Reference, ...]:
-    """Return what this study used, with what for, then what holdfast rests on."""
-    order = [key for key in (*used, *(key for key in ALWAYS if key not in used)) if key in REFERENCES]
-    publications = [REFERENCES[key] for key in order]
+def references(used: Mapping[str | None, str], always: Sequence[str] = ALWAYS) -> tuple[Reference, ...]:
+    """Return what was used, with what for, then what it all rests on."""
+    publications = (REFERENCES[key] for key in dict.fromkeys((*used, *always)) if key is not None and key in REFERENCES)
     return tuple(
         Reference(key=found.key, text=found.text, link=found.link, bibtex=found.bibtex, used=used.get(found.key))
         for found in publications
     )
 
 
-MOST_FAILURES, MOST_WARNINGS, MOST_CLASSES = 10, 20, 20
+TECHNICAL = ("device", "n_jobs", "random_state", "verbose")
+"""Parameters of selectors that do not change what is selected, or that follow from the seed of the study."""
+MOST_FAILURES, MOST_WARNINGS, MOST_CLASSES, MOST_NAMED = 10, 20, 20, 5
 
 
 def describe_method(findings: Findings) -> Method:
@@ -64,16 +65,14 @@ def list_references(findings: Findings) -> tuple[Reference, ...]:
     used: dict[str | None, str] = {find_measure(findings.common.measure).cite: "the measure of stability"}
     if tradeoff.rule and len(result.candidates) > 1:
         used.setdefault(RULES[tradeoff.rule].about.reference, "the rule of the choice")
-    for about in (*result.records.selectors.values(), result.records.perturbation):
-        used.setdefault(
-            about.reference,
-            about.methods.removeprefix("{n} ").removeprefix("{blocks} ").removesuffix(" ({n} samples in all)"),
-        )
+    for family, about in result.records.selectors.items():
+        used.setdefault(about.reference, about.phrase(**read_parameters(result, family)))
+    used.setdefault(result.records.perturbation.reference, describe_resamples(result))
     if findings.features is not None and findings.features.effect:
         used["benjamini2005"] = "intervals of effects of selected features"
     if not tradeoff.missing:
         used["nadeau2003"] = "standard errors of scores over overlapping training sets"
-    return references({key: purpose for key, purpose in used.items() if key is not None})
+    return references(used)
 
 
 def describe_common_measure(result: StudyTables, common: CommonMeasure, labels: Labels) -> str | None:
@@ -92,16 +91,23 @@ def describe_common_measure(result: StudyTables, common: CommonMeasure, labels: 
 
 def _sentences(findings: Findings) -> list[str]:
     result, stability, features = findings.result, findings.stability, findings.features
-    data, seed = result.plan["data"], result.plan["random_state"]
-    shape = f"{format_count(data['n_samples'], 'sample')}, {format_count(data['n_features'], 'feature')}"
+    data, record = result.plan["data"], result.data
+    counts = (f"{count:,} of class {shorten(label, 40)}" for label, count in record.classes)
+    classes = f" ({join_first(counts, MOST_NAMED)})" if record.classes else ""
     families = format_count(len(result.families), "selector")
     names = ", ".join(_describe_selector(findings, name) for name in result.families)
     sentences = [
         f"The stability of feature selection was assessed with holdfast {__version__} for "
-        f"{format_count(len(result.candidates), 'candidate')} of {families}, fitted to {describe_resamples(result)} "
-        f"({shape}; random seed {seed}).",
-        f"{'The selector was' if len(result.families) == 1 else 'The selectors were'} {names}.",
+        f"{format_count(len(result.candidates), 'candidate')} of {families}, fitted to {describe_resamples(result)}.",
+        f"The data had {format_count(data['n_samples'], 'sample')}{classes} and "
+        f"{format_count(data['n_features'], 'feature')}; the random seed was {result.plan['random_state']}.",
     ]
+    if record.notes:
+        done = "; ".join(note[:1].lower() + note[1:].rstrip(".") for note in record.notes)
+        sentences.append(f"Preparation of the data: {done}.")
+    if prefilter := result.provenance["prefilter"]:
+        sentences.append(f"Before the study the features were filtered by {prefilter}, which was not measured.")
+    sentences.append(f"{'The selector was' if len(result.families) == 1 else 'The selectors were'} {names}.")
     if stability.measure:
         measure = find_measure(findings.common.measure).methods
         interval = f", with {format_percent(findings.level)} confidence intervals over the resamples"
@@ -141,8 +147,10 @@ def _on_prediction(findings: Findings) -> list[str]:
             f"Prediction was measured as {score} of {model} on the rows held out from each resample; standard "
             "errors allow for overlapping training sets (Nadeau and Bengio, 2003)."
         )
+        if result.plan["keep"]:
+            sentences.append(f"Every model had the covariates {join_names(result.plan['keep'], 10)}.")
         if len(result.candidates) > 1:
-            rule = RULES[str(tradeoff.rule)].about.methods.format(metric=labels.score(tradeoff.metric))
+            rule = RULES[str(tradeoff.rule)].phrase(labels.score(tradeoff.metric), findings.options.rule_options)
             sentences.append(f"The candidate was chosen {rule}, on the same resamples that it was measured on.")
     if information.untested:
         untested = labels.write(information.untested)
@@ -159,12 +167,40 @@ def _on_prediction(findings: Findings) -> list[str]:
 
 
 def _describe_selector(findings: Findings, family: str) -> str:
-    """Return the name of a selector with what it goes by, where that says more."""
-    name, about = shorten(findings.labels.family(family), 40), findings.result.records.selectors.get(family)
-    phrase = "" if about is None else about.methods.removesuffix(f" ({name})")
+    """Return the name of a selector with what it goes by, where that says more, and its settings."""
+    result, name = findings.result, shorten(findings.labels.family(family), 40)
+    about, parameters = result.records.selectors.get(family), read_parameters(result, family)
+    phrase = "" if about is None else about.phrase(**parameters).removesuffix(f" ({name})")
     if about is not None and phrase == about.name:
         phrase = class_words(phrase)
-    return name if phrase.lower().removeprefix("the ") in ("", name.lower()) else f"{name} ({phrase})"
+    said = "" if phrase.lower().removeprefix("the ") == name.lower() else phrase
+    details = "; ".join(filter(None, [said, _describe_settings(result, family, parameters)]))
+    return f"{name} ({details})" if details else name
+
+
+def _describe_settings(result: StudyTables, family: str, parameters: Mapping[str, Any]) -> str:
+    """Return the parameters of a selector that are numbers or words; those that were varied with all their values."""
+    settings = [result.settings(name) for name in result.candidates if result.family(name) == family]
+    keys = dict.fromkeys(key for setting in settings for key in setting)
+    varied = {key: list(dict.fromkeys(str(setting.get(key)) for setting in settings)) for key in keys}
+    sized = any(key.rpartition("__")[2] in SIZES for key in varied)
+    shown = {key: value for key, value in {**parameters, **settings[0]}.items() if key not in TECHNICAL}
+    words = []
+    for key, value in shown.items():
+        if len(texts := varied.get(key, [])) > 1 and all(map(PLAIN.fullmatch, texts)):
+            values = join_words([*texts[:MOST_NAMED], *(["…"] if len(texts) > MOST_NAMED else [])], " or ")
+            counted = "features" if key in SIZES else separate_words(key[2:]) if key.startswith("n_") else ""
+            words.append(f"{values} {counted}" if counted else f"{separate_words(key)} {values}")
+        elif key in varied or not ((sized and key in SIZES) or value == "auto" or isinstance(value, bool)):
+            words += [label_setting({key: value})] if len(texts) < 2 and isinstance(value, (int, float, str)) else []
+    return ", ".join(filter(None, words))
+
+
+def read_parameters(result: StudyTables, family: str) -> dict[str, Any]:
+    """Return the parameters of a selector, as the study has them; none if it is not known by a class."""
+    described = result.selectors.get(family)
+    values = next(iter(described.values()), None) if isinstance(described, Mapping) else None
+    return dict(values) if isinstance(values, Mapping) else {}
 
 
 def _score(findings: Findings, metric: str | None) -> str:
@@ -206,7 +242,8 @@ def _details(result: StudyTables, provenance: Mapping[str, Any]) -> list[tuple[s
     """Return what only an analyst reads: parameters, classes and addresses of code."""
     plan = provenance["plan"]
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
-    details = [("Settings of the resamples", _format_settings(settings))] if settings else []
+    shown = ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
+    details = [("Settings of the resamples", shown)] if settings else []
     if classes := _class_names(plan["estimator"]):
         exactness = EXACTNESS.get(plan.get("model_fits", "scikit-learn"))
         fitted = f" ({exactness})" if exactness else ""
@@ -234,10 +271,6 @@ def describe_data(record: DataRecord) -> list[tuple[str, str]]:
         named = "" if record.groups is None else f"{shorten(record.groups, 60)}, "
         facts.append(("Groups of rows that stay together", f"{named}{format_count(record.n_groups, 'group')}"))
     return facts
-
-
-def _format_settings(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
 
 
 def describe_model(result: StudyTables, labels: Labels) -> str:

@@ -7,8 +7,15 @@ import pandas as pd
 from holdfast.plots.embed import figure
 from holdfast.plots.forest import COLUMNS, draw_forest
 from holdfast.plots.pareto import draw_pareto, pareto_data
+from holdfast.plots.ranks import (
+    critical_difference_data,
+    draw_critical_difference,
+    draw_rank_tradeoff,
+    rank_tradeoff_data,
+)
 from holdfast.plots.selection_map import SelectionMap, draw_selection_map
 from holdfast.plots.theme import unchecked
+from holdfast.report.benchmark import BenchmarkSummary, as_comparisons
 from holdfast.report.records import SelectionMap as MapRecord
 from holdfast.report.summary import Summary
 
@@ -31,9 +38,11 @@ COLUMNS_OF_FIGURES = {
 """What a reader may save of the data of each figure, with the headings."""
 
 
-def draw_figures(summary: Summary) -> dict[str, str]:
+def draw_figures(summary: Summary | BenchmarkSummary) -> dict[str, str]:
     """Return the figures that a summary has data for, by their name, as HTML."""
     with unchecked():
+        if isinstance(summary, BenchmarkSummary):
+            return {name: figure(chart, f"figure-{name}") for name, chart in draw_benchmark(summary).items()}
         wide, narrow = draw_charts(summary), draw_charts(summary, narrow=True)
     return {
         name: figure(chart, f"figure-{name}", narrow=narrow[name], columns=COLUMNS_OF_FIGURES[name])
@@ -109,3 +118,21 @@ def map_frames(record: MapRecord, n_runs: int, n_features: int) -> SelectionMap:
         n_always=record.n_always,
         n_sometimes=record.n_sometimes,
     )
+
+
+MOST_DRAWN = 30
+"""Candidates up to which mean ranks are drawn; tables have all."""
+
+
+def draw_benchmark(summary: BenchmarkSummary) -> "dict[str, AnyChart]":
+    """Return the charts that a summary has data for: mean ranks of each question, and the trade-off."""
+    charts: dict[str, AnyChart] = {}
+    for name, question in (("stability", summary.stability), ("score", summary.score)):
+        if question.reason is None and len(question.candidates) <= MOST_DRAWN:
+            found = critical_difference_data(as_comparisons(question, summary.level))
+            charts[name] = draw_critical_difference(found, what=question.what)
+    if summary.n_ranked and 1 < len(summary.candidates) <= MOST_DRAWN:
+        rows = pd.DataFrame([vars(row) for row in summary.candidates]).set_index("candidate")
+        data = rank_tradeoff_data(rows)
+        charts["tradeoff"] = draw_rank_tradeoff(data, score=str(summary.metric), n_datasets=summary.n_ranked)
+    return charts

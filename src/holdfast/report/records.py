@@ -2,8 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from holdfast.inference.estimate import StabilityEstimate
@@ -206,6 +206,16 @@ class Stability:
     reason: str | None
     scope: str
     unseen_share: float = math.nan
+
+    @classmethod
+    def of(cls, estimate: StabilityEstimate, ends: Iterable[float], level: float) -> Self:
+        """Return an estimate with the ends of its interval."""
+        low, high = map(float, ends)
+        return cls(
+            measure=estimate.measure, value=float(estimate.value), low=low, high=high, strength=estimate.strength,
+            n_runs=estimate.n_runs, reason=estimate.note, scope=estimate.scope,
+            unseen_share=float(estimate.unseen_share(level)),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -705,6 +715,7 @@ class ReportOptions:
     X: Any
     y: Any = None
     replicability: Replicability | None = None
+    rule_options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -717,8 +728,8 @@ class Findings:
         The study.
     labels : Labels
         What candidates, selectors and scores are called.
-    level : float
-        Level of all intervals.
+    options : ReportOptions
+        What the report was asked for.
     common : CommonMeasure
         The measure that all candidates share.
     candidate : str or None
@@ -731,13 +742,11 @@ class Findings:
         What the summary says about it.
     candidates, tradeoff
         All candidates, and the choice among them.
-    X : matrix or None
-        The features of the study, if the report was made with the data.
     """
 
     result: StudyTables
     labels: Labels
-    level: float
+    options: ReportOptions
     common: CommonMeasure
     candidate: str | None
     estimate: StabilityEstimate | None
@@ -747,4 +756,8 @@ class Findings:
     features: Features | None
     candidates: tuple[Candidate, ...]
     tradeoff: Tradeoff
-    X: Any = None
+
+    @property
+    def level(self) -> float:
+        """Level of all intervals."""
+        return self.options.level

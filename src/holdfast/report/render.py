@@ -9,7 +9,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from holdfast.io.files import as_path
 from holdfast.io.selections import protect_formula
 from holdfast.plots import embed
+from holdfast.report.benchmark import BenchmarkSummary, list_questions
 from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Features, Stability
 from holdfast.report.summary import Summary
@@ -131,7 +132,7 @@ Format: TypeAlias = Literal["html", "md", "json"]
 FORMATS: tuple[str, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
-STYLES = ("report.css", "effects.css")
+STYLES, BENCHMARK_STYLES = ("report.css", "effects.css"), ("report.css", "benchmark.css")
 MOST_CANDIDATES = 50
 MOST_CSV = 40_000
 """Bytes of the feature table for readers without scripts; with them, a page saves all features that it holds."""
@@ -143,7 +144,7 @@ LINK = re.compile(r"https://[\w./:();,%-]+")
 FENCE = re.compile("`{3,}")
 
 
-def write_report(summary: Summary, path: str | Path, *, format: Format | None = None) -> Path:
+def write_report(summary: Summary | BenchmarkSummary, path: str | Path, *, format: Format | None = None) -> Path:
     """Write a report into one file, which needs no other file and no network.
 
     Parameters
@@ -177,20 +178,71 @@ def write_report(summary: Summary, path: str | Path, *, format: Format | None = 
     >>> summary = Summary.from_dict(json.load(open("report.json")))  # doctest: +SKIP
     >>> write_report(summary, "report.html")  # doctest: +SKIP
     """
-    return write_rendered(path, format, lambda format: render(summary, format))
-
-
-def write_rendered(path: str | Path, format: Format | None, render_as: Callable[[Format], str]) -> Path:
-    """Write what is rendered in a format, or in that of the file's ending, and return the file."""
     path = as_path(path)
     format = format or ENDINGS.get(path.suffix.lower())
     if format is None:
         raise ValueError(f"Expected a file that ends in .html, .md or .json, or format=, got {path.name!r}.")
-    path.write_text(render_as(format), encoding="utf-8")
+    path.write_text(render(summary, format), encoding="utf-8")
     return path
 
 
-def render(summary: Summary, format: Format = "html") -> str:
+def write_benchmark(summary: BenchmarkSummary, path: str | Path, *, format: Format | None = None) -> Path:
+    """Write the report of a benchmark into one file, which needs no other file and no network.
+
+    Parameters
+    ----------
+    summary : BenchmarkSummary
+        What the report says.
+    path : path
+        File to write.
+    format : {"html", "md", "json"}, optional
+        By default the ending of the file decides.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ValueError
+        If the format follows neither from ``format`` nor from the ending of the file.
+
+    See Also
+    --------
+    summarize_benchmark : The summary of a benchmark.
+    """
+    return write_report(summary, path, format=format)
+
+
+def render_benchmark(summary: BenchmarkSummary, format: Format = "html") -> str:
+    """Return the report of a benchmark as text.
+
+    Parameters
+    ----------
+    summary : BenchmarkSummary
+        What the report says.
+    format : {"html", "md", "json"}
+        A page that needs nothing else, Markdown, or JSON.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    ValueError
+        If there is no such format.
+
+    See Also
+    --------
+    write_benchmark : Writes it into a file.
+    """
+    return render(summary, format)
+
+
+def render(summary: Summary | BenchmarkSummary, format: Format = "html") -> str:
     """Return a report as text.
 
     Parameters
@@ -218,32 +270,27 @@ def render(summary: Summary, format: Format = "html") -> str:
         raise ValueError(f"Expected format 'html', 'md' or 'json', got {format!r}.")
     if format == "json":
         return to_json(summary.to_dict()) + "\n"
-    if format == "md":
-        return make_environment("md").get_template("report.md.j2").render(summary=summary, most=MOST_CANDIDATES)
-    return _render_page(summary)
+    if isinstance(summary, BenchmarkSummary):
+        template, style, scripts = "benchmark", BENCHMARK_STYLES, []
+        values: dict[str, Any] = {"summary": summary, "questions": list_questions(summary)}
+    else:
+        template, style, scripts = "report", STYLES, [page_script()]
+        values = {**page_parts(summary), "glossary": Glossary()}
+    if format == "html":
+        from markupsafe import Markup
 
-
-def _render_page(summary: Summary) -> str:
-    from markupsafe import Markup
-
-    style, script = page_style(), page_script()
-    return (
-        make_environment("html")
-        .get_template("page.html.j2")
-        .render(
-            head=Markup(embed.head(style, [script])),
-            scripts=Markup(embed.scripts([script])),
-            glossary=Glossary(),
-            figures={name: Markup(text) for name, text in draw_figures(summary).items()},
-            **page_parts(summary),
-        )
-    )
+        values |= {
+            "head": Markup(embed.head(page_style(style), scripts)),
+            "scripts": Markup(embed.scripts(scripts)),
+            "figures": {name: Markup(text) for name, text in draw_figures(summary).items()},
+        }
+    return make_environment(format).get_template(f"{template}.{format}.j2").render(values)
 
 
 @cache
-def page_style() -> str:
+def page_style(names: Sequence[str] = STYLES) -> str:
     """The style of a report."""
-    return embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLES)
+    return embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
 
 
 @cache

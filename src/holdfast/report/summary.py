@@ -133,11 +133,7 @@ class Summary(VersionedSummary):
     @property
     def no_cause(self) -> str:
         """What to say if no cause was found."""
-        if math.isnan(self.stability.value):
-            return "Nothing can be said without a stability."
-        if self.stability.low >= 0.75:
-            return "There is little to explain: the selection is stable."
-        return "The numbers of this study point to no particular cause."
+        return explain_no_cause(self.stability.value, self.stability.low, "The numbers of this study")
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate, the most stable first: stability with its interval, size, failures.
@@ -189,6 +185,17 @@ class Summary(VersionedSummary):
         about = "" if self.candidate is None else f"{self.candidate}: "
         lines = [f"{about}{self.verdict.headline}", self.data.caution, *self.verdict.sentences]
         return "\n".join(filter(None, lines))
+
+
+def explain_no_cause(stability: float, low: float, what: str) -> str:
+    """Say why no cause was found: there is no stability, it is high, or what is known points to none."""
+    if math.isnan(stability):
+        return "Nothing can be said without a stability."
+    return (
+        "There is little to explain: the selection is stable."
+        if low >= 0.75
+        else f"{what} point to no particular cause."
+    )
 
 
 def describe_guessing(test: Information, labels: Labels, who: str) -> str:

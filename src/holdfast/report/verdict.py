@@ -115,18 +115,11 @@ def say_how_stable(stability: Stability, level: float) -> str:
     words = f", which is {stability.strength}" if stability.strength else ""
     scale = "on a scale where 0 is agreement by chance and 1 is complete agreement"
     if stability.measure is None or stability.measure.split("(")[0] != "nogueira":
-        scale = f"by {_describe_measure(str(stability.measure))}"
+        measure = MEASURES.get(str(stability.measure).split("(")[0])
+        scale = f"by {'a measure of your own' if measure is None else measure.methods}"
     interval = describe_interval(stability.low, stability.high, level)
-    if math.isnan(stability.low):
-        interval = "no interval"
     count = format_count(stability.n_runs, "resample")
     return f"The stability is {format_number(stability.value)} {scale}{words} ({interval}, {count})."
-
-
-def _describe_measure(label: str) -> str:
-    """Return the phrase for a measure, given with its parameters; of one that has none, "a measure of your own"."""
-    name = label.split("(")[0]
-    return MEASURES[name].methods if name in MEASURES else "a measure of your own"
 
 
 def _what_to_use(findings: Findings, standing: Standing) -> str:

@@ -67,7 +67,7 @@ class Bootstrap(Perturbation):
     about = About(
         name="bootstrap",
         summary="Draw as many rows as there are with replacement; rows never drawn are held out.",
-        methods="{n} bootstrap samples of the data",
+        methods="{n} bootstrap samples of the data{stratify:if , stratified by class}",
         caution=SHARED_ROWS,
     )
     _least_counts: ClassVar = {"n_splits": 1}
@@ -113,7 +113,7 @@ class Subsample(Perturbation):
     about = About(
         name="subsample",
         summary="Draw a share of the rows without replacement; the others are held out.",
-        methods="{n} random subsamples of the rows",
+        methods="{n} random subsamples of {fraction:percent} of the rows{stratify:if , stratified by class}",
         caution=SHARED_ROWS,
     )
     _least_counts: ClassVar = {"n_splits": 1}
@@ -174,7 +174,7 @@ class ComplementaryPairs(Perturbation):
     about = About(
         name="pairs",
         summary="Divide the rows into two halves, again and again; each half is held out for the other.",
-        methods="{n} random halves of the rows, in pairs that share no row",
+        methods="{n} random halves of the rows, in pairs that share no row{stratify:if , stratified by class}",
         scope="disjoint halves of this data set: how far two studies of half its size would agree",
         no_interval="pairs of halves of one data set do not show how much new data sets would differ",
         caution="Resamples are compared on disjoint halves of the data, which share no rows: the stability tells how "
@@ -243,7 +243,8 @@ class NestedSubsamples(Perturbation):
     about = About(
         name="nested_subsamples",
         summary="Compare each bootstrap sample with smaller and smaller parts of itself.",
-        methods="{blocks} bootstrap samples and smaller parts of them ({n} samples in all)",
+        methods="{blocks} bootstrap samples and parts of them ({fractions:percent}; {n} samples in all)"
+        "{stratify:if , stratified by class}",
         scope="bootstrap samples of this data set beside smaller parts of themselves",
         caution=SHARED_ROWS,
         reference="gulgezen2009",
@@ -317,7 +318,7 @@ class Folds(Perturbation):
     about = About(
         name="folds",
         summary="Cross-validation: each fold is held out once, and the selector is fitted to the others.",
-        methods="the {n} training sets of repeated cross-validation",
+        methods="the {n} training sets of {n_splits}-fold cross-validation{stratify:if , stratified by class}",
         scope="folds of this data set, which share most of their rows: the interval is a rough guide",
         caution=SHARED_ROWS,
     )
@@ -380,7 +381,8 @@ class NestedFolds(Perturbation):
     about = About(
         name="nested_folds",
         summary="Cross-validation inside each training set of a cross-validation: stability inside, scores outside.",
-        methods="{n} inner folds of the training folds of a nested cross-validation",
+        methods="{n} inner folds, {n_inner} of each training fold of a {n_splits}-fold cross-validation"
+        "{stratify:if , stratified by class}",
         scope="folds inside each training fold of this data set, which share most of their rows",
         caution=SHARED_ROWS,
         reference="kalousis2005",
@@ -723,7 +725,8 @@ class Noise(Perturbation):
     about = About(
         name="noise",
         summary="Add noise to the features of all rows, and flip labels if asked; nothing is held out.",
-        methods="{n} copies of the data with added noise",
+        methods="{n} copies of the data with noise added ({scale:g} standard deviations; {flip:percent} of the "
+        "labels exchanged)",
         scope="this data set with noise added to it, not new data sets",
         caution="Resamples differ by noise that was added to the data, not by their samples: other samples would "
         "usually agree less.",

@@ -3,8 +3,9 @@
 Functions of ``self`` are methods of :class:`~holdfast.study.tables.StudyTables`.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -175,33 +176,42 @@ def to_latex(
     summary = self.summary(measure, level=level)
     metrics = [name for name in self.metrics if summary[name].notna().any()]
     header = ["Candidate", "Stability", f"{100 * level:g}\\,\\% interval", *map(escape_latex, metrics), "Size"]
-    rows = [_format_row(str(name), row, metrics) for name, row in summary.iterrows()]
-    return "\n".join(
+    rows = [
         [
-            "% needs \\usepackage{booktabs}",
-            "\\begin{table}",
-            "  \\centering",
-            f"  \\caption{{{_caption(self, summary, measure, metrics, level)}}}",
-            *([f"  \\label{{{label}}}"] if label else []),
-            f"  \\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-            "    \\toprule",
-            f"    {' & '.join(header)} \\\\",
-            "    \\midrule",
-            *(f"    {' & '.join(cells)} \\\\" for cells in rows),
-            "    \\bottomrule",
-            "  \\end{tabular}",
-            "\\end{table}",
-            "",
+            str(name), format_number(row["stability"], 3), format_interval(row["low"], row["high"], 3),
+            *(format_score(row[metric], row[f"{metric}_se"]) for metric in metrics), format_number(row["size"], 1),
         ]
-    )
-
-
-def _format_row(name: str, row: "pd.Series[Any]", metrics: list[str]) -> list[str]:
-    cells = [
-        name, format_number(row["stability"], 3), format_interval(row["low"], row["high"], 3),
-        *(format_score(row[metric], row[f"{metric}_se"]) for metric in metrics), format_number(row["size"], 1),
+        for name, row in summary.iterrows()
     ]  # fmt: skip
-    return [escape_latex(cell) for cell in cells]
+    caption = _caption(self, summary, measure, metrics, level)
+    table = write_latex_table(header, [list(map(escape_latex, row)) for row in rows], caption, label=label)
+    return f"% needs \\usepackage{{booktabs}}\n{table}\n"
+
+
+def write_latex_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    caption: str,
+    *,
+    label: str | None = None,
+    last: Sequence[str] = (),
+) -> str:
+    """Return a table for booktabs from texts that are LaTeX already; the last row stands below a line."""
+
+    def line(cells: Sequence[str]) -> str:
+        return f"    {' & '.join(cells)} \\\\"
+
+    return "\n".join([
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{caption}}}",
+        *([rf"  \label{{{label}}}"] if label else []),
+        rf"  \begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+        r"    \toprule", line(header), r"    \midrule", *map(line, rows),
+        *([r"    \midrule", line(last)] if last else []), r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ])  # fmt: skip
 
 
 def _caption(
@@ -253,4 +263,5 @@ def _describe_intervals(
 def describe_resamples(study: "StudyTables") -> str:
     """Return how many resamples there were, and what they are; splits that only serve the score do not count."""
     measured = study.split_table[study.split_table["measured"].astype(bool)]
-    return study.records.perturbation.methods.format(n=len(measured), blocks=measured["block"].nunique())
+    counts = {"n": f"{len(measured):,}", "blocks": f"{measured['block'].nunique():,}"}
+    return study.records.perturbation.phrase(**study.perturbation, **counts)

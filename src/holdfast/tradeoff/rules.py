@@ -49,7 +49,7 @@ class Rule:
     ----------
     about : About
         Its name, and what is said of it. In ``methods``, which goes on from "The candidate was chosen", ``{metric}`` is
-        the name of the score.
+        the name of the score, and any parameter of the rule may stand in braces.
     decide : callable
         Takes :class:`~holdfast.tradeoff.points.Points` and the parameters of the rule, and returns a :class:`Decision`.
     many : callable, optional
@@ -65,6 +65,11 @@ class Rule:
     def parameters(self) -> dict[str, Parameter]:
         """What users may set, with defaults and meanings."""
         return describe_parameters(self.decide, hidden=("points",))
+
+    def phrase(self, metric: str, given: Mapping[str, Any] | None = None) -> str:
+        """How it was chosen, for a methods section, with these parameters or their defaults."""
+        defaults = {name: parameter.default for name, parameter in self.parameters.items()}
+        return self.about.phrase(**{**defaults, **(given or {}), "metric": metric})
 
     def check(self, given: Mapping[str, Any]) -> None:
         """Raise unless these are parameters of the rule, of the right type, and all that have no default."""
@@ -307,7 +312,8 @@ def best_score_at_least(redraws: Redraws, stability: float) -> Places:
 @rule(
     "at-least",
     summary="Best score with a stability of at least the given value, by the lower end of its interval.",
-    methods="by the best {metric} among those that are stable enough",
+    methods="by the best {metric} among those whose stability is at least {stability:g}, by the lower end of its "
+    "interval",
     many=best_score_at_least,
 )
 def at_least(points: Points, stability: float) -> Decision:
@@ -363,7 +369,7 @@ def largest_sum(redraws: Redraws, weight: float = 0.5) -> Places:
 @rule(
     "weighted",
     summary="Largest weight · score + (1 − weight) · stability, both scaled to the front.",
-    methods="by a weighted sum of {metric} and stability",
+    methods="by a weighted sum of {metric} ({weight:percent}) and stability, each scaled to the front",
     many=largest_sum,
 )
 def weighted(points: Points, weight: float = 0.5) -> Decision:
