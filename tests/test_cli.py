@@ -14,6 +14,7 @@ import holdfast as hf
 from holdfast.cli import app, run
 from holdfast.cli.options import parse_measure
 from holdfast.io.selections import write_preferences
+from holdfast.text import format_interval, format_number, format_p_value
 
 FEATURES = ("age", "dose", "sex", "pulse", "weight")
 SETS = [["age", "dose"], ["age", "sex"], ["dose", "age", "pulse"]]
@@ -185,7 +186,7 @@ def test_a_table_shows_every_measure(folder, monkeypatch):
 
     def shown(estimate):
         low, high = estimate.ci(0.9)
-        return [estimate.measure, f"{estimate.value:.3f}", f"[{low:.3f}, {high:.3f}]"]
+        return [estimate.measure, f"{estimate.value:.3f}", f"[{low:.3f}, {high:.3f}]".replace("-", "−")]
 
     assert [cells(line) for line in lines[4:]] == [
         [*shown(nogueira), nogueira.strength],
@@ -340,15 +341,16 @@ def test_a_table_shows_selections_letters_and_pairs(rivals):
     shown = [cells(line) for line in lines]
     assert shown[0] == ["selection", "nogueira", "90 % interval", "letters"]
     assert shown[1:4] == [
-        [row.selection, f"{row.stability:.3f}", f"[{row.low:.3f}, {row.high:.3f}]", row.letters]
+        [row.selection, f"{row.stability:.3f}", f"[{row.low:.3f}, {row.high:.3f}]".replace("-", "−"), row.letters]
         for row in found.to_frame().itertuples()
     ]
     assert [row[-1] for row in shown[1:4]] == ["a", "a", "b"]
     assert shown[4:6] == [[""], ["pair", "difference", "90 % interval", "p", "p (Holm)", "runs compared"]]
     assert shown[6:] == [
         [
-            f"{row.first_name} - {row.second_name}", f"{row.difference:.3f}", f"[{row.low:.3f}, {row.high:.3f}]",
-            f"{row.p_value:.2g}", f"{row.p_holm:.2g}", "paired",
+            f"{row.first_name} - {row.second_name}", format_number(row.difference, 3),
+            format_interval(row.low, row.high, 3), *(format_p_value(p, name="") for p in (row.p_value, row.p_holm)),
+            "paired",
         ]
         for row in found.pairs.itertuples()
     ]  # fmt: skip
@@ -364,7 +366,7 @@ def test_selections_that_do_not_vary(rivals, second, letters):
     assert pair["low"] < pair["difference"] < pair["high"]
     assert [row["letters"] for row in found["selections"]] == letters
     lines = answer("compare", "agree.csv", f"{second}.csv", "--paired").stdout.splitlines()
-    assert cells(lines[-1])[3:] == [f"{pair['p_value']:.2g}", f"{pair['p_holm']:.2g}", "paired"]
+    assert cells(lines[-1])[3:] == [*(format_p_value(pair[name], name="") for name in ("p_value", "p_holm")), "paired"]
 
 
 BAD_COMPARISONS = {
