@@ -3,7 +3,6 @@
 A page about results asks for a candidate, a rule with its parameters, a measure, a score and a level.
 """
 
-import math
 import threading
 import time
 import warnings
@@ -23,7 +22,7 @@ from holdfast.report.render import page_parts
 from holdfast.study import StudyResult, load_study
 from holdfast.study.memory import FEW_BYTES, Memory
 from holdfast.study.store import Overview, Progress, StoreError, find_writer, read_overview, read_progress
-from holdfast.text import format_number, format_percent, shorten
+from holdfast.text import shorten
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.rules import Rule
 from holdfast.web.folder import Folder, Stamp, stamp_file
@@ -356,26 +355,6 @@ def describe_unfinished(result: StudyResult) -> str:
     return (
         f"The study is not finished: {result.n_outcomes:,} of {planned:,} fits are done. All numbers may still change."
     )
-
-
-# In words
-
-
-def format_interval(low: float, high: float, level: float) -> str:
-    """An interval in words; that there is none, if it is undefined."""
-    if math.isnan(low) or math.isnan(high):
-        return "no interval"
-    return f"{format_percent(level)} interval {format_number(low)} to {format_number(high)}"
-
-
-def format_p_value(p: float) -> str:
-    """A p-value, never more precise than anybody needs."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
-
-
-def format_signed(number: float) -> str:
-    """A difference, with the sign of typography."""
-    return f"{number:.3f}".replace("-", "−")
 
 
 # How a report is to be shown

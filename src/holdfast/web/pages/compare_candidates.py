@@ -23,7 +23,7 @@ from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.records import Labels, Score, SelectionMap, Stability
 from holdfast.study import StudyResult
 from holdfast.study.stabilities import CommonMeasure, common_size, corrected_error, mean_score_interval, score_range
-from holdfast.text import display_names, format_count, format_percent
+from holdfast.text import describe_interval, display_names, format_count, format_number, format_p_value
 from holdfast.tradeoff.changes import compare_scores
 from holdfast.tradeoff.points import differ, make_points, usual_test
 from holdfast.tradeoff.rules import RULES
@@ -37,8 +37,6 @@ from holdfast.web.results import (
     choose_options,
     describe_unfinished,
     find_labels,
-    format_p_value,
-    format_signed,
     quietly,
 )
 from holdfast.web.routing import Routes
@@ -385,13 +383,9 @@ def _describe_difference(
     low, high = ends
     if difference < 0:
         more, less, low, high = less, more, -high, -low
-    interval = (
-        ""
-        if math.isnan(low)
-        else f"{format_percent(page.options.level)} interval {format_signed(low)} to {format_signed(high)}, "
-    )
+    interval = "" if math.isnan(low) else f"{describe_interval(low, high, page.options.level, 3)}, "
     figures = f"({interval}{format_p_value(p)}; {TESTS[test]})"
-    gap = f"{more} is {abs(difference):.3f} above {less}" if difference else "both have the same"
+    gap = f"{more} is {format_number(abs(difference), 3)} above {less}" if difference else "both have the same"
     if p <= 1 - page.options.level:
         return f"The two differ in {what}: {gap} {figures}."
     return f"These resamples cannot tell the two apart in {what}: {gap} {figures}."

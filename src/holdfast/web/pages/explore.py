@@ -15,9 +15,8 @@ from holdfast.inference.estimate import StabilityEstimate, stability
 from holdfast.preferences import Preferences
 from holdfast.report.measured import record_stability
 from holdfast.similarity import GivenSimilarity
-from holdfast.text import format_count, format_number, format_percent
+from holdfast.text import describe_interval, format_count, format_number, format_percent
 from holdfast.web.rendering import Page
-from holdfast.web.results import format_interval
 from holdfast.web.routing import Routes, list_changes, make_address
 from holdfast.web.site import Site
 
@@ -396,7 +395,7 @@ def tell(found: Simulation, repetitions: Repetitions, query: ExploreQuery) -> li
 def _tell_repetitions(repetitions: Repetitions, true: str) -> list[str]:
     if not repetitions.intervals:
         return []
-    share = f"{100 * repetitions.contained / repetitions.intervals:.0f} %"
+    share = format_percent(repetitions.contained / repetitions.intervals, 0)
     return [
         f"Of {repetitions.intervals} repetitions with these probabilities, {share} of the intervals contained the "
         f"true {true}; {format_percent(LEVEL)} are meant to."
@@ -415,4 +414,4 @@ def _tell_stand_ins(estimate: StabilityEstimate) -> str:
 
 def _interval(estimate: StabilityEstimate) -> str:
     low, high = estimate.ci(LEVEL)
-    return "" if math.isnan(low) else f" ({format_interval(low, high, LEVEL)})"
+    return "" if math.isnan(low) else f" ({describe_interval(low, high, LEVEL)})"

@@ -453,7 +453,7 @@ def draw_shares(page: Page, width: int) -> "AnyChart":
     chart = alt.layer(threshold, *line_with_band(base, data, y, tooltip=tooltip)).properties(width=width, height=HEIGHT)
     last = page.shares[-1]
     finding = (
-        f"{100 * last['share']:.0f} % of {format_count(last['resamples'], 'resample')} selected it "
+        f"{format_percent(last['share'], 0)} of {format_count(last['resamples'], 'resample')} selected it "
         f"({format_percent(LEVEL)} interval {100 * last['low']:.0f} to {100 * last['high']:.0f} %)"
     )
     notes = [
@@ -506,7 +506,7 @@ def _link_stand_ins(features: CandidateFeatures, place: int) -> list[dict[str, A
 def explain_verdict(feature: Feature, facts: FeatureFacts) -> str:
     """Why the verdict on a feature is what it is, in a sentence."""
     level, threshold = format_percent(facts.level), format_percent(facts.threshold)
-    low, high, chance = f"{100 * feature.low:.0f} %", f"{100 * feature.high:.0f} %", f"{100 * facts.chance:.2g} %"
+    low, high, chance = format_percent(feature.low, 0), format_percent(feature.high, 0), f"{100 * facts.chance:.2g} %"
     often = f"Its selection frequency is above {threshold}: the {level} interval begins at {low}."
     spread = f"The {level} interval of its selection frequency, {low} to {high},"
     reasons = {
@@ -516,7 +516,7 @@ def explain_verdict(feature: Feature, facts: FeatureFacts) -> str:
         NOT_SHOWN: f"{often} But the candidate was not shown to predict better than guessing.",
         "takes turns": (
             f"Alone it is not above {threshold}, but it or one of its stand-ins was selected in "
-            f"{100 * feature.with_stand_ins:.0f} % of the resamples, which is."
+            f"{format_percent(feature.with_stand_ins, 0)} of the resamples, which is."
         ),
         "undecided": f"{spread} includes {threshold}: more resamples would tell.",
         "does not hold": f"{spread} is below {threshold}, though above chance ({chance}).",

@@ -17,7 +17,7 @@ from holdfast.report.labels import make_labels
 from holdfast.report.records import Labels
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
-from holdfast.text import format_count, format_number
+from holdfast.text import describe_interval, format_count, format_number, format_score
 from holdfast.tradeoff.profiles import SizeProfile, cut_to_sizes, find_sizes, gives_orders
 from holdfast.web.rendering import Page
 from holdfast.web.results import (
@@ -27,7 +27,6 @@ from holdfast.web.results import (
     choose_options,
     describe_unfinished,
     find_labels,
-    format_interval,
     quietly,
 )
 from holdfast.web.routing import Routes
@@ -359,11 +358,11 @@ def _describe_size(
         )
     else:
         random = "" if math.isnan(point["random"]) else f"; random selection {format_number(point['random'])}"
-        interval = format_interval(point["low"], point["high"], options.level)
+        interval = describe_interval(point["low"], point["high"], options.level)
         first = f"With {count} the stability is {format_number(point['stability'])} ({interval}{random})."
     score = ""
     if not math.isnan(point["score"]):
-        numbers = f"{point['score']:.3f} ± {point['score_error']:.3f}"
+        numbers = format_score(point["score"], point["score_error"])
         score = f" The {labels.score(options.metric)} is {numbers} (standard error)."
     return (
         f"{first}{score} {format_count(n_runs, 'resample')} selected {format_count(n_selected, 'different feature')}."
