@@ -11,7 +11,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 import typer
-from holdfast.web.planning.tables import TableQuery
+from holdfast.web.tables import TableQuery
 
 import holdfast as hf
 from holdfast.cli import app

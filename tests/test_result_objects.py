@@ -235,7 +235,7 @@ def test_final_features_say_how_many_there_are_not_of_how_many(results):
     pytest.importorskip("altair")
     final = results["FinalFeatures"]
     finding = " ".join(final.plot().title.text)
-    assert finding == "1 feature selected on all 60 rows of the study; 2 selected in at least 50% of 8 resamples"
+    assert finding == "1 feature selected on all 60 rows of the study; 2 selected in at least 50 % of 8 resamples"
     assert final._card().verdict == finding
 
 
