@@ -16,7 +16,7 @@ demo: .venv/app
 
 test: .venv/dev
 	$(BIN)/python -m holdfast.kernels
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # Everything that is checked of a change: `make test`, the rest, and the page in a browser where there is one.
 test-all: test test-rest test-smoke

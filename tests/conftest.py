@@ -12,7 +12,7 @@ import sklearn
 from hypothesis import settings
 
 # The same examples every time, so that a change is judged by itself; HYPOTHESIS_PROFILE=search looks for new ones.
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("more", deadline=None, derandomize=True, max_examples=100)  # make test-rest
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

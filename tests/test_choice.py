@@ -73,7 +73,9 @@ def test_not_worse_takes_the_most_stable_of_those_that_are_not_significantly_wor
     assert choice.candidate == "equal"
     assert choice.facts["test"] == "resampled-t"
     assert "corrected resampled t-test" in choice.reason
-    assert choice.beaten["why_not"]["worse"].startswith("accuracy 0.700 is significantly below the 0.900 of best (p < 0.001)")
+    assert choice.beaten["why_not"]["worse"].startswith(
+        "accuracy 0.700 is significantly below the 0.900 of best (p < 0.001)"
+    )
 
 
 def folds(wrong, n=60, k=5):

@@ -91,6 +91,7 @@ def test_several_values_make_several_candidates(folder):
     assert [row["size"] for row in found["candidates"]][:2] == [2, 3]
 
 
+@pytest.mark.slow
 def test_a_class_by_its_path_and_every_perturbation_work(folder):
     for perturb in (
         "subsample:fraction=0.7",

@@ -134,7 +134,7 @@ def test_one_s_own_run_in_a_study_and_are_told_in_its_report(own, tmp_path, monk
     assert result.choose("cheapest").candidate == "first-columns(n_features=2)"
     summary = summarize(result, rule="cheapest")
     assert "6 data sets without some of the rows" in summary.method.paragraph
-    assert "The selector was first-columns (the order of columns)." in summary.method.paragraph
+    assert "The selector was first-columns (the order of columns; 2 or 4 features)." in summary.method.paragraph
     assert "fairness to classes" in summary.method.paragraph
     assert "chosen as the one with the fewest features" in summary.method.paragraph
     assert "These resamples are nearly the data themselves." in summary.verdict.cautions

@@ -57,14 +57,24 @@ def in_a_process(arguments):
 @by_page
 def test_console_examples(page, tmp_path, monkeypatch, printed_by):
     monkeypatch.chdir(tmp_path)
+    check_console(page, tmp_path, lambda arguments: printed_by(*arguments, code=0).out)
+
+
+@pytest.mark.slow  # starting a process takes longer than its work
+def test_the_front_page_as_a_reader_runs_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_console(PAGES[0], tmp_path, in_a_process)
+
+
+def check_console(page, folder, run):
+    """Run each command that a page shows, and compare what it prints."""
     for text in blocks(page, "console"):
         for command, output in commands(text):
             program, *arguments = command.split()
             if program == "cat":  # the page shows a file that its next commands use
-                (tmp_path / arguments[0]).write_text(output, encoding="utf-8")
+                (folder / arguments[0]).write_text(output, encoding="utf-8")
             elif program == "holdfast":
-                real = page.name == "README.md"  # elsewhere in this process, as starting one takes longer than its work
-                out = in_a_process(arguments) if real else printed_by(*arguments, code=0).out
+                out = run(arguments)
                 told, shown = squeezed(out), squeezed(output)
                 assert len(told) == len(shown), out
                 for line, expected in zip(told, shown, strict=True):  # … stands for what changes, such as times

@@ -232,6 +232,7 @@ def test_signs_that_differ_point_both_ways():
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.slow
 def test_on_noise_nothing_is_said_of_what_models_do(task):
     said = 0
     for seed in range(20):

@@ -77,6 +77,7 @@ def has_vega(bundle):
     return "window.vegaEmbed=" in bundle["text/html"]
 
 
+@pytest.mark.slow
 def test_charts_come_with_vega_once(executed):
     assert has_vega(executed["pareto"][0])
     for name in ("map", "beside", "enabled", "map again"):
@@ -85,6 +86,7 @@ def test_charts_come_with_vega_once(executed):
     assert has_vega(executed["pareto again"][0])  # its old output, which had it, is gone
 
 
+@pytest.mark.slow
 def test_a_chart_is_an_image_a_data_block_and_words(executed):
     bundle = executed["map"][0]
     assert "All 8 resamples selected the same 2 features" in bundle["text/plain"]
@@ -95,6 +97,7 @@ def test_a_chart_is_an_image_a_data_block_and_words(executed):
     assert json.loads(data[1])["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
 
 
+@pytest.mark.slow
 def test_no_name_runs_as_code(executed):
     for name in ("card", "pareto", "map", "beside"):
         for bundle in executed[name]:
@@ -105,6 +108,7 @@ def test_no_name_runs_as_code(executed):
     assert "<script>window.ran" not in report["text/html"]
 
 
+@pytest.mark.slow
 def test_results_are_cards_and_the_report_is_a_frame_below_one(executed):
     assert executed["card"][0]["text/html"].startswith('<div class="holdfast-card">')
     assert "nogueira" in executed["map"][1]["text/html"]
@@ -117,6 +121,7 @@ def test_results_are_cards_and_the_report_is_a_frame_below_one(executed):
     assert '.save("report.html")' in report["text/plain"]
 
 
+@pytest.mark.slow
 def test_charts_of_the_user_keep_their_renderer(executed):
     assert "holdfast" not in executed["own"][0]["text/html"]
     assert "data-holdfast-chart" in executed["enabled"][0]["text/html"]

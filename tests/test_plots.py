@@ -499,6 +499,7 @@ def test_convergence_data(nested):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("names", ["plain", "hostile"])
+@pytest.mark.slow
 def test_every_chart_is_valid_and_renders(names, kind, request, tmp_path):
     chart = request.getfixturevalue(names)[kind]
     spec = chart.to_dict(validate=True)

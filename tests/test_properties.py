@@ -137,6 +137,7 @@ def test_not_fully_defined(measure):
 
 
 @without("monotone")
+@pytest.mark.slow
 def test_not_monotone(measure):
     one_size = measure.properties.monotone == "no" and measure.one_size
     rng = np.random.default_rng(0)

@@ -11,7 +11,6 @@ from typing import get_args, get_type_hints
 
 import pytest
 import typer
-from holdfast.web.tables import TableQuery
 
 import holdfast as hf
 from holdfast.cli import app
@@ -19,6 +18,7 @@ from holdfast.cli.options import as_options
 from holdfast.cli.running import checked_options
 from holdfast.cli.studies import study
 from holdfast.io.options import DEFAULTS, OF_FILE, OPTIONS, ReadOptions
+from holdfast.web.tables import TableQuery
 
 OFFERED = {name: option for name, option in OPTIONS.items() if option.in_commands}
 COMMANDS = typer.main.get_command(app).commands

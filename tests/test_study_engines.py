@@ -312,6 +312,7 @@ def test_stopping_at_the_first_failure_keeps_what_was_finished(how, tmp_path):
 
 
 @pytest.mark.parametrize("how", INTERRUPTED, ids=str)
+@pytest.mark.slow
 def test_an_interruption_leaves_no_process_at_work(how, tmp_path):
     study = study_of({"slow": hf.Candidates(Slow(), {"seconds": [0.02, 0.03]}), "anova": anova()}, n=30)
 

@@ -449,6 +449,7 @@ def test_a_store_cannot_have_code_imported_by_growing(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.slow
 def test_a_study_whose_table_was_removed_is_not_grown(client, patients):
     key = upload(client, patients, "patients.csv")
     said = {"target": "Diagnose", "categorical": "drop", "encoding": "cp1252", "ignore": "patient_id"}
