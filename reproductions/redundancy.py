@@ -33,7 +33,7 @@ ALIKE = 0.4
 FOLDER = "lasso-by-redundancy"
 RULES = {"likelihood": "accuracy", "one-se": "one-se", "knee": "knee"}
 """Ways to choose a penalty strength, by our names, and as rules of a study."""
-MOST_STABLE = "most stable"
+MAX_STABLE = "most stable"
 
 
 class Scale(NamedTuple):
@@ -159,7 +159,7 @@ def _find_once(folder: Path, quick: bool, n_jobs: int, rho: float, number: int) 
     chosen = {
         (measure, rule): choose_strength(result, curve, rule, measure)
         for measure in ("pearson", "nogueira")
-        for rule in (*RULES, MOST_STABLE)
+        for rule in (*RULES, MAX_STABLE)
     }
     half = len(data.y) // 2
     final, aware = {}, {}
@@ -202,7 +202,7 @@ def read_curve(result: hf.StudyResult) -> pd.DataFrame:
 
 def choose_strength(result: hf.StudyResult, curve: pd.DataFrame, rule: str, measure: str) -> float:
     """Return the penalty strength that a rule chooses."""
-    if rule == MOST_STABLE:
+    if rule == MAX_STABLE:
         return float(curve.index.to_numpy()[np.nanargmax(curve[measure])])
     choice = result.choose(RULES[rule], metric=SCORE, measure=measure, n_draws=0)
     return float(result.settings(choice.candidate)["penalty_strength"])
@@ -373,7 +373,7 @@ def error_table(found: Mapping[str, Sequence[LassoFindings]], measure: str) -> p
             "log-likelihood":
                 f"{np.mean([findings.at_choice(rule, 'log_likelihood', measure) for findings in drawn]):.4f}",
         }
-        for level, drawn in found.items() for rule in (*RULES, MOST_STABLE)
+        for level, drawn in found.items() for rule in (*RULES, MAX_STABLE)
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -386,7 +386,7 @@ def tell_rules(found: Mapping[str, Sequence[LassoFindings]], measure: str) -> st
     """Say what the choice of a rule changes, and what correlated features that stand in for each other change."""
     parts, aware = [], []
     for level, drawn in found.items():
-        others = [_mean_errors(drawn, rule, measure, "false_positives") for rule in (*RULES, MOST_STABLE)][1:]
+        others = [_mean_errors(drawn, rule, measure, "false_positives") for rule in (*RULES, MAX_STABLE)][1:]
         parts.append(
             f"{WORDS[level]} {_mean_errors(drawn, 'likelihood', measure, 'false_positives'):.1f} at the best "
             f"likelihood, {min(others):.1f} to {max(others):.1f} by the three rules that use stability"

@@ -16,7 +16,7 @@ import holdfast as hf
 from holdfast.kernels import effects as kernel
 from holdfast.kernels.effects import held_out_effects
 from holdfast.study.stabilities import corrected_error
-from holdfast.study.work import FEWEST, MOST_QUANTILES, QUANTILES, find_quantiles
+from holdfast.study.work import FEWEST, MAX_QUANTILES, QUANTILES, find_quantiles
 from holdfast.tradeoff.selected import NO_DIRECTION
 from study_parts import anova, small_data
 
@@ -178,7 +178,7 @@ def test_quantiles_of_numbers_are_by_thirds_and_of_the_most_frequent_features():
     table = rng.normal(size=(90, 300))
     study = hf.Study(selectors={"v": SelectKBest(f_regression, k=250)}, perturbation=hf.Bootstrap(2), task="regression")
     quantiles = study.run(table, table[:, 0] + 0.1 * table[:, 1]).quantiles("v")
-    assert len(quantiles) == MOST_QUANTILES
+    assert len(quantiles) == MAX_QUANTILES
     assert (np.diff(quantiles[0][:, 2]) > 0.5).all()
 
 

@@ -123,7 +123,7 @@ def test_files_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
     assert "cells up to row 1048576 and column 16384" in message(tmp_path / "far.xlsx")
     with zipfile.ZipFile(tmp_path / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", bytes(2**20))
-    monkeypatch.setattr("holdfast.io.files.MOST_WORKBOOK_BYTES", 2**19)
+    monkeypatch.setattr("holdfast.io.files.MAX_WORKBOOK_BYTES", 2**19)
     assert "unpacked; save the table as CSV" in message(tmp_path / "bomb.xlsx")
 
 

@@ -193,7 +193,7 @@ def test_a_fit_that_takes_minutes_says_so_before_it_begins():
 
 
 def test_more_linked_features_than_memory_holds_are_refused(monkeypatch):
-    monkeypatch.setattr("holdfast.selectors.wrapping.MOST_LINKED", 5)
+    monkeypatch.setattr("holdfast.selectors.wrapping.MAX_LINKED", 5)
     X, y = np.random.default_rng(0).normal(size=(30, 8)), np.arange(30) % 2
     X[:, 1:7] = X[:, :1]
     with pytest.raises(ValueError, match="Expected at most 5 features to cluster together, got 7 of 8 that are linked"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import holdfast as hf
-from holdfast.checks import MOST_FEATURES, PartialNames
+from holdfast.checks import MAX_FEATURES, PartialNames
 from holdfast.cli import app
 from holdfast.cli.terminal import COMMANDING, console, table, visible, visible_json
 from holdfast.io.selections import read_names, read_preferences, write_preferences
@@ -61,16 +61,16 @@ def test_a_huge_claim_in_a_file_or_a_matrix_is_refused(here, output_of):
 
 
 def test_features_that_were_never_named_cost_nothing():
-    runs = hf.Preferences.from_sets([{"a", "b"}, {"a", "c"}], n_features=MOST_FEATURES)
+    runs = hf.Preferences.from_sets([{"a", "b"}, {"a", "c"}], n_features=MAX_FEATURES)
     assert isinstance(runs.names, PartialNames)
     assert runs.names.seen == ("a", "b", "c")
     assert (runs.features[2], runs.features[3], runs.features[-1]) == ("c", "unnamed_3", "unnamed_99999999")
     assert runs.features[1:4] == ["b", "c", "unnamed_3"]
-    assert len(runs.features) == MOST_FEATURES
+    assert len(runs.features) == MAX_FEATURES
     with pytest.raises(IndexError):
-        runs.features[MOST_FEATURES]
-    assert runs == hf.Preferences.from_sets([{"a", "b"}, {"a", "c"}], n_features=MOST_FEATURES)
-    assert runs != hf.Preferences.from_sets([{"a", "b"}, {"a", "d"}], n_features=MOST_FEATURES)
+        runs.features[MAX_FEATURES]
+    assert runs == hf.Preferences.from_sets([{"a", "b"}, {"a", "c"}], n_features=MAX_FEATURES)
+    assert runs != hf.Preferences.from_sets([{"a", "b"}, {"a", "d"}], n_features=MAX_FEATURES)
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "json", "parquet"])

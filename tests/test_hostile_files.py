@@ -38,7 +38,7 @@ def test_a_packed_text_is_unpacked_up_to_a_limit(tmp_path, monkeypatch):
     path = tmp_path / "d.csv.gz"
     path.write_bytes(gzip.compress(PLAIN.encode() + b"60,1.5,ill\n" * 10_000))
     assert len(hf.read_table(path, "status").X) == 10_004
-    monkeypatch.setattr(files, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(files, "MAX_BYTES", 20_000)
     assert "when unpacked, got more" in message(path)
     (tmp_path / "r.json.gz").write_bytes(gzip.compress(b"[" + b" " * 50_000 + b"]"))
     with pytest.raises(ValueError, match="when unpacked, got more"):
@@ -53,7 +53,7 @@ def test_no_memory_is_reserved_for_what_a_file_does_not_hold(tmp_path):
             asked.append(size)
             return super().read(size)
 
-    assert read_at_most(Recorded(b"abc"), files.MOST_BYTES) == b"abc"
+    assert read_at_most(Recorded(b"abc"), files.MAX_BYTES) == b"abc"
     assert 0 < max(asked) <= PIECE
     assert len(read_at_most(io.BytesIO(bytes(100)), 10)) == 11
 
@@ -65,7 +65,7 @@ def test_what_r_packed_is_unpacked_up_to_a_limit(tmp_path, monkeypatch, pack):
     path = tmp_path / "d.rds"
     path.write_bytes(pack(R_HEADER + struct.pack(">ii", 14, 5000) + bytes(40_000)))
     assert "got 'ndarray'" in message(path)
-    monkeypatch.setattr(files, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(files, "MAX_BYTES", 20_000)
     assert "when unpacked, got more" in message(path)
 
 
@@ -201,7 +201,7 @@ HUGE = {
 @pytest.mark.parametrize("name", HUGE)
 def test_huge_shapes_that_hold_nothing_are_refused(tmp_path, monkeypatch, name):
     path = write_h5ad(tmp_path / "d.h5ad")
-    monkeypatch.setattr(files, "MOST_CELLS", 10**6)
+    monkeypatch.setattr(files, "MAX_CELLS", 10**6)
     replace_part(path, name, HUGE[name])
     assert path.stat().st_size < 100_000
     message(path)
@@ -257,7 +257,7 @@ def test_rows_that_take_no_space_in_a_file_are_counted_before_they_are_read(tmp_
     frame = pd.DataFrame({"a": np.zeros(200_000), "status": np.zeros(200_000, dtype=np.int8)})
     getattr(frame, f"to_{ending}")(path, compression="zstd")
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr(files, "MOST_CELLS", 100_000)
+    monkeypatch.setattr(files, "MAX_CELLS", 100_000)
     assert "fits into memory" in message(path)
 
 
@@ -285,7 +285,7 @@ def test_categories_in_the_first_column(tmp_path):
 
 
 def test_a_line_of_millions_of_columns_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MOST_COLUMNS", 1000)
+    monkeypatch.setattr(files, "MAX_COLUMNS", 1000)
     path = tmp_path / "d.csv"
     for content in ("1," * 2000 + "1\n", PLAIN + ";" * 2000, " 1" * 2000):
         path.write_text(content)

@@ -18,7 +18,7 @@ from holdfast.report import render, summarize
 from holdfast.selectors import AnovaF
 from holdfast.study.memory import FEW_BYTES, Memory
 from holdfast.study.orders import StoredOrders
-from holdfast.study.tables import MOST_BYTES, StudyTables
+from holdfast.study.tables import MAX_BYTES, StudyTables
 from holdfast.tradeoff.points import Points
 from results import made
 from study_parts import Raising, small_data
@@ -146,10 +146,10 @@ def test_a_copy_of_a_result_begins_with_nothing(store):
 
 def test_rankings_of_many_features_are_not_kept():
     wide = made(
-        {"w": {"weights": np.random.default_rng(0).random((50, MOST_BYTES // 8 // 50 + 1))}},
-        n_features=MOST_BYTES // 8 // 50 + 1,
+        {"w": {"weights": np.random.default_rng(0).random((50, MAX_BYTES // 8 // 50 + 1))}},
+        n_features=MAX_BYTES // 8 // 50 + 1,
     )
-    assert wide.preferences("w").matrix().nbytes > MOST_BYTES
+    assert wide.preferences("w").matrix().nbytes > MAX_BYTES
     assert wide.memory.n_bytes == 0
 
 

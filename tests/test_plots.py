@@ -25,7 +25,7 @@ from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.plots import embed
 from holdfast.plots.distributions import draw_spread
-from holdfast.plots.features import MOST_RECOVERED, draw_recovery
+from holdfast.plots.features import MAX_RECOVERED, draw_recovery
 from holdfast.plots.pareto import area_steps, draw_pareto
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.text import drawable_spec
@@ -469,13 +469,13 @@ def test_recovery_data(study):
 
 
 def test_of_many_features_the_relevant_and_the_most_frequent_are_drawn():
-    n = MOST_RECOVERED + 50
+    n = MAX_RECOVERED + 50
     data = pd.DataFrame(
         {"panel": "a", "column": range(1, n + 1), "feature": [f"x{i}" for i in range(n)],
          "relevance": ["relevant"] + ["not relevant"] * (n - 1), "frequency": np.arange(n) / n}
     )  # fmt: skip
     chart = draw_recovery(data)
-    assert len(chart.data.values) == MOST_RECOVERED + 1
+    assert len(chart.data.values) == MAX_RECOVERED + 1
     assert chart.title.subtitle == ["49 features that were selected less often left out"]
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 from holdfast.benchmarking.result import make_verdict
 from holdfast.inference import POST_HOC_TESTS, bayesian_signed_rank, compare_ranks, friedman
 from holdfast.inference.ranks import (
-    MOST_ENUMERATED,
+    MAX_ENUMERATED,
     critical_difference,
     make_blocks,
     permutation_p_value,
@@ -113,7 +113,7 @@ def test_drawn_permutations_come_close_to_all_of_them(monkeypatch):
     monkeypatch.setattr("holdfast.inference.ranks.math.factorial", lambda k: 10**6)
     drawn, exact = permutation_p_value(ranks)
     assert not exact
-    assert drawn == pytest.approx(counted, abs=5 / math.sqrt(MOST_ENUMERATED))
+    assert drawn == pytest.approx(counted, abs=5 / math.sqrt(MAX_ENUMERATED))
     assert permutation_p_value(ranks)[0] == drawn
 
 

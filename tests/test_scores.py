@@ -260,7 +260,7 @@ def test_scores_do_not_depend_on_how_many_rows_are_handled_at_once(k, monkeypatc
     }
     expected = score_block(scorers, tables.truth, tables.predictions, tables.classes).values
     for at_once in (1, 50, 500):
-        monkeypatch.setattr("holdfast.models.scores.MOST_AT_ONCE", at_once)
+        monkeypatch.setattr("holdfast.models.scores.MAX_AT_ONCE", at_once)
         found = score_block(scorers, tables.truth, tables.predictions, tables.classes).values
         assert all(found[name].tobytes() == expected[name].tobytes() for name in scorers)
 

@@ -8,7 +8,7 @@ import pytest
 from holdfast.datasets import population_stability
 from holdfast.web.pages.explore import (
     LEAST_REPETITIONS,
-    MOST_REPETITIONS,
+    MAX_REPETITIONS,
     PRESETS,
     ExploreQuery,
     Scenario,
@@ -54,7 +54,7 @@ def test_the_true_value_and_how_many_intervals_contain_it_are_told():
     page = explore(features=40, relevant=8, likely=0.85, rare=0.05, runs=40)
     assert page.population == population_stability([0.85] * 8 + [0.05] * 32)
     repeated = page.repetitions
-    assert repeated.count == sum(repeated.bars) == MOST_REPETITIONS
+    assert repeated.count == sum(repeated.bars) == MAX_REPETITIONS
     assert repeated.intervals - repeated.contained == sum(repeated.missed)
     assert abs(repeated.mean - page.population) < 0.02
     assert 0.9 < repeated.contained / repeated.intervals <= 1
@@ -123,7 +123,7 @@ def test_presets_are_pages(client, preset):
 
 
 def test_many_runs_and_features_are_repeated_less_often(client):
-    assert count_repetitions(100) == MOST_REPETITIONS
+    assert count_repetitions(100) == MAX_REPETITIONS
     assert count_repetitions(10**8) == LEAST_REPETITIONS
     answer = show(client, "/explore?features=200&runs=500").json()
     assert answer["repetitions"]["count"] == LEAST_REPETITIONS

@@ -350,7 +350,7 @@ def get(path="/", more="", version="HTTP/1.1"):
 def connect(monkeypatch):
     monkeypatch.setattr(connections, "SLOWEST_REQUEST", 600)
     monkeypatch.setattr(connections, "SLOWEST_READER", 600)
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
     with serving(guarded()) as connect:
         yield connect
 

@@ -322,7 +322,7 @@ def test_a_study_that_is_just_being_started_is_not_taken_for_one_that_failed(pla
 
 
 def test_the_queue_is_bounded(place, spawned, monkeypatch):
-    monkeypatch.setattr(launching, "MOST_QUEUED", 2)
+    monkeypatch.setattr(launching, "MAX_QUEUED", 2)
     launcher = Launcher(place)
     for name in "abc":
         launcher.submit(name, STUDY)

@@ -476,10 +476,10 @@ def test_two_clients_see_the_same(client, folder):
 
 def test_a_snapshot_keeps_the_answers_that_were_asked_for_last(folder):
     from holdfast.web.folder import Folder
-    from holdfast.web.results import MOST_ANSWERS, Results
+    from holdfast.web.results import MAX_ANSWERS, Results
 
     asked = []
     snapshot = Results(Folder(folder)).get("plain-study")
-    for number in [*range(MOST_ANSWERS), 0, MOST_ANSWERS, 0, 1]:
+    for number in [*range(MAX_ANSWERS), 0, MAX_ANSWERS, 0, 1]:
         assert snapshot.remember(number, lambda result, number=number: asked.append(number) or number) == number
-    assert asked == [*range(MOST_ANSWERS), MOST_ANSWERS, 1]
+    assert asked == [*range(MAX_ANSWERS), MAX_ANSWERS, 1]

@@ -82,7 +82,7 @@ def test_a_table_is_parsed_once_for_each_way_of_reading(wide, monkeypatch):
     for sep in (",", "comma", ","):
         assert are_same(load_kept(wide, Reading(sep=sep)), first)
     assert [reading.sep for _, reading in parsed] == [",", "comma"]
-    assert len(kept_files(wide)) == tables.MOST_KEPT
+    assert len(kept_files(wide)) == tables.MAX_KEPT
 
 
 def test_what_cannot_be_kept_is_read_again(wide, monkeypatch):

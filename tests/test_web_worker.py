@@ -46,7 +46,7 @@ def print_much():
 
 
 def answer_much():
-    return "x" * worker.MOST_ANSWERED
+    return "x" * worker.MAX_ANSWERED
 
 
 def crash():

@@ -97,7 +97,7 @@ def low_redundancy(bench: Workbench) -> Outcome:
     found, scale = find_lasso(bench, 0.3), redundancy.find_scale(bench)
     gains = [findings.at(LAMBDA_BOTH, "pearson") - findings.at(LAMBDA_ERROR, "pearson") for findings in found]
     noise = {at: _noise_frequencies(found, at, scale.n_relevant) for at in (LAMBDA_ERROR, LAMBDA_BOTH)}
-    stable = np.mean([np.log(findings.chosen["pearson", redundancy.MOST_STABLE]) for findings in found])
+    stable = np.mean([np.log(findings.chosen["pearson", redundancy.MAX_STABLE]) for findings in found])
     overlap = sum(_overlaps(findings.shares(LAMBDA_ERROR), scale.n_relevant) for findings in found)
     checks = [
         check_draw("The error is least at λ = 0.009", "Section 5.2, Figure 5", published=LAMBDA_ERROR, by_factors=True,
@@ -186,9 +186,9 @@ def _tell_full_sets(found: list[LassoFindings]) -> str:
     odd = [
         findings
         for findings in found
-        if findings.chosen["pearson", redundancy.MOST_STABLE] < findings.chosen["pearson", "likelihood"]
+        if findings.chosen["pearson", redundancy.MAX_STABLE] < findings.chosen["pearson", "likelihood"]
     ]
-    sizes = [findings.at_choice(redundancy.MOST_STABLE, "size", "pearson") for findings in odd]
+    sizes = [findings.at_choice(redundancy.MAX_STABLE, "size", "pearson") for findings in odd]
     told = f", where {np.mean(sizes):.0f} features are selected on average" if odd else ""
     return (
         f"At high redundancy the highest mean correlation of pairs lies below the λ of the least error in {len(odd)} "

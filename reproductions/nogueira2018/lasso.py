@@ -12,7 +12,7 @@ from reproductions import redundancy
 from reproductions.experiments import experiment
 from reproductions.records import Check, Outcome, Picture, Table
 from reproductions.redundancy import (
-    MOST_STABLE,
+    MAX_STABLE,
     REDUNDANCIES,
     SCORE,
     WORDS,
@@ -50,7 +50,7 @@ def likelihood_and_stability(bench: Workbench) -> Outcome:
     found = _find_all(bench)
     apart = {
         column: float(np.mean([
-            abs(findings.at_choice("likelihood", column) - findings.at_choice(MOST_STABLE, column))
+            abs(findings.at_choice("likelihood", column) - findings.at_choice(MAX_STABLE, column))
             for findings in found["none"]
         ]))
         for column in ("log_likelihood", "nogueira")
@@ -82,7 +82,7 @@ def _check_strengths(found: list[LassoFindings]) -> list[Check]:
                    if_missed=f"{reasons[0]} The paper of 2016 has 0.009 for the same design."),
         check_draw("Low redundancy: λ = 0.0187 has the highest stability", "Figure 6b, black line", by_factors=True,
                    digits=3, published=LAMBDA_BOTH, if_missed=reasons[1],
-                   ours=[findings.chosen["nogueira", MOST_STABLE] for findings in found]),
+                   ours=[findings.chosen["nogueira", MAX_STABLE] for findings in found]),
     ]  # fmt: skip
 
 
@@ -232,7 +232,7 @@ def _share_within_one_se(found: list[LassoFindings]) -> float:
     """Which share of the gain in stability along the front the rule ``one-se`` has, on average."""
     start, near, end = (
         np.array([findings.at_choice(rule, "nogueira") for findings in found])
-        for rule in ("likelihood", "one-se", MOST_STABLE)
+        for rule in ("likelihood", "one-se", MAX_STABLE)
     )
     return float(np.mean((near - start) / np.maximum(end - start, 1e-12)))
 

@@ -81,7 +81,7 @@ def test_the_final_fit_is_on_the_other_half_at_the_scale_of_glmnet(bench):
 
 def test_rules_choose_what_they_say(bench):
     for findings in redundancy.find_lasso(bench, 0.3):
-        likely, stable = (findings.chosen["nogueira", rule] for rule in ("likelihood", redundancy.MOST_STABLE))
+        likely, stable = (findings.chosen["nogueira", rule] for rule in ("likelihood", redundancy.MAX_STABLE))
         assert findings.at(likely, "log_likelihood") == findings.column("log_likelihood").max()
         assert findings.at(stable, "nogueira") == np.nanmax(findings.column("nogueira"))
         between = findings.at_choice("one-se", "nogueira")

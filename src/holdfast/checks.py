@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Matrix: TypeAlias = Any  # a 2-D array, nested list, scipy.sparse matrix, pandas or polars frame
 Texts: TypeAlias = tuple[str, ...] | None
 Names: TypeAlias = Sequence[str] | None
-MOST_FEATURES = 100_000_000
+MAX_FEATURES = 100_000_000
 """Counts of so many features take a gigabyte; a larger number is a mistake, or meant to do harm."""
 
 # Names
@@ -81,9 +81,9 @@ def check_number_of_features(n_features: Any, argument: str = "n_features") -> i
     """Return a number of features as an int; raise unless it is a whole number from 1 to 100 million."""
     if isinstance(n_features, (bool, np.bool_)) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
         raise ValueError(f"Expected {argument} to be a whole number of at least 1, got {n_features!r}.")
-    if n_features > MOST_FEATURES:
+    if n_features > MAX_FEATURES:
         raise ValueError(
-            f"Expected at most {MOST_FEATURES:,} features, got {argument}={n_features}; how many were there to choose "
+            f"Expected at most {MAX_FEATURES:,} features, got {argument}={n_features}; how many were there to choose "
             "from?"
         )
     return int(n_features)

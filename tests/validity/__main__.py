@@ -67,7 +67,7 @@ BEFORE = {  # sizes in percent of the test that the present one replaced, at 5, 
     "noisy scores; two noisy modes": (11, 18, 20, 10),
     "noisy scores; less noisy, some runs empty": (7, 8, 6, 5),
 }
-MOST_REJECTED = {5: 0.065, 10: 0.08, 20: 0.065, 50: 0.065}
+MAX_REJECTED = {5: 0.065, 10: 0.08, 20: 0.065, 50: 0.065}
 
 
 def by_runs(frame):
@@ -116,7 +116,7 @@ def holds(part):
 
 def beyond(sizes, replicates):
     """Cells in which a test rejects more often than promised, by more than two Monte Carlo standard errors."""
-    most = sizes.runs.map(MOST_REJECTED)
+    most = sizes.runs.map(MAX_REJECTED)
     error = (most * (1 - most) / replicates) ** 0.5
     reachable = sizes.kind != OUT_OF_REACH
     return sizes[reachable & (sizes[["paired", "independent"]].max(axis=1) > most + 2 * error)]
@@ -222,9 +222,9 @@ def main():
             (measure, place, (5, 10, 20, 50), n) for measure in measures for place in range(len(cells_for(measure)))
         ],
         sizes_by_kind: [
-            (*cell, tuple(MOST_REJECTED), n) for cell in places() if cell[0] != "ordinary" or not cell[1] % 3
+            (*cell, tuple(MAX_REJECTED), n) for cell in places() if cell[0] != "ordinary" or not cell[1] % 3
         ],
-        sizes_of_equals: [(name, tuple(MOST_REJECTED), n) for name in BEFORE],
+        sizes_of_equals: [(name, tuple(MAX_REJECTED), n) for name in BEFORE],
         sizes_of_tests: [
             (shared, difference, runs, 5 * n if difference == 0 else n)
             for shared in (0.0, 0.5, 0.9)

@@ -9,7 +9,7 @@ LEAST_AT_HALF = 0.90
 """Coverage of the 95 % interval at half the size, in every cell of 100 rows or more."""
 MEAN_AT_FULL = 0.94
 """Coverage of the 95 % interval at the full size, on average over cells."""
-MOST_ON_NOISE, CALIBRATED, SAID_AT_MOST = 0.15, 0.1, 0.7
+MAX_ON_NOISE, CALIBRATED, SAID_AT_MOST = 0.15, 0.1, 0.7
 """What features selected in noise are given on average; by how much said and true may differ, up to what is said."""
 
 
@@ -159,7 +159,7 @@ def broken_promises(sets):
     for _, cell in biased.iterrows():
         yield f"no bias at half the size: {cell.kind}, {cell.selector}, {cell.n} rows: {cell.half_error:+.3f}"
     noise = sets[sets.kind == "pure noise"].groupby("selector").said.mean()
-    for selector, said in noise[noise > MOST_ON_NOISE].items():
+    for selector, said in noise[noise > MAX_ON_NOISE].items():
         yield f"probabilities of features selected in noise: {selector}: {said:.2f}"
     for name, part in by_origin(sets).items():
         for place in range(int(10 * SAID_AT_MOST)):

@@ -308,7 +308,7 @@ def _check_measure(measure: Measure) -> None:
         )
 
 
-MOST_NAMED = 4
+MAX_NAMED = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -373,8 +373,8 @@ def _describe_power(n: int, smallest: float, alpha: float) -> str:
 
 def _describe_ranks(test: FriedmanTest) -> str:
     order = list(test.to_frame()["mean_rank"].items())
-    named = ", ".join(f"{name} {rank:.2f}" for name, rank in order[:MOST_NAMED])
-    more = f" and {len(order) - MOST_NAMED} others behind" if len(order) > MOST_NAMED else ""
+    named = ", ".join(f"{name} {rank:.2f}" for name, rank in order[:MAX_NAMED])
+    more = f" and {len(order) - MAX_NAMED} others behind" if len(order) > MAX_NAMED else ""
     return f"Mean ranks, 1 is best: {named}{more}."
 
 
@@ -394,8 +394,8 @@ def _describe_pairs(what: str, pairs: RankComparisons, test: FriedmanTest) -> st
         return f"Which of them differ was not shown: no pair does after Holm's correction{could}."
     better = different[0][0]
     others = [worse for name, worse in different if name == better]
-    named = ", ".join(others[:MOST_NAMED]) + (
-        f" and {len(others) - MOST_NAMED} others" if len(others) > MOST_NAMED else ""
+    named = ", ".join(others[:MAX_NAMED]) + (
+        f" and {len(others) - MAX_NAMED} others" if len(others) > MAX_NAMED else ""
     )
     verb = "is more stable than" if what == "stability" else f"has a better {what} than"
     rest = f"; {len(different)} of {len(pairs.pairs)} pairs differ in all" if len(different) > len(others) else ""

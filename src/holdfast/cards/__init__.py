@@ -110,12 +110,12 @@ def _line(kind: str, text: str) -> str:
     return f'<div class="holdfast-{kind}">{html.escape(clean_text(text))}</div>' if text else ""
 
 
-MOST_COLUMNS, MOST_LETTERS = 10, 80
+MAX_COLUMNS, MAX_LETTERS = 10, 80
 
 
 def write_table(frame: pd.DataFrame, most: int) -> str:
     """Return the first rows and columns of a frame as an HTML table, and how many more there are as a line below."""
-    shown = frame.iloc[:most, :MOST_COLUMNS]
+    shown = frame.iloc[:most, :MAX_COLUMNS]
     named = not isinstance(frame.index, pd.RangeIndex)
     columns = [_format_column(shown.iloc[:, place]) for place in range(shown.shape[1])]
     right = [np.issubdtype(np.asarray(shown.iloc[:, place]).dtype, np.number) for place in range(shown.shape[1])]
@@ -158,7 +158,7 @@ def format_cell(value: Any) -> str:
     """
     if isinstance(value, tuple) or (isinstance(value, Iterable) and not isinstance(value, str)):
         text = ", ".join(format_cell(item) for item in value)
-        return text and shorten(text, MOST_LETTERS)
+        return text and shorten(text, MAX_LETTERS)
     plain = to_plain(value)
     if plain is None or plain == "":
         return "–" if plain is None else ""
@@ -170,4 +170,4 @@ def format_cell(value: Any) -> str:
         if 0 < abs(plain) < 0.0005:
             return f"{plain:.1g}"
         return f"{plain:.4g}".replace("-", "−") if abs(plain) >= 1e6 else format_number(plain, 3)
-    return shorten(str(plain), MOST_LETTERS)
+    return shorten(str(plain), MAX_LETTERS)

@@ -22,7 +22,7 @@ BANDS = (
 )  # fmt: skip
 LABEL, PLOT, TEXT = 150, 200, 220
 """Widths of the names, of what is drawn, and of the numbers beside it."""
-STEP, MOST_ROWS = 18, 8
+STEP, MAX_ROWS = 18, 8
 CHARACTER, TICK_ROOM = 6.4, 24
 """Pixels of a letter, on average, and of a number below an axis."""
 
@@ -79,7 +79,7 @@ def draw_intervals(rows: Sequence[Bar], *, bands: bool = False, mark: float | No
     mark : float, optional
         A value to draw a dashed line at.
     """
-    shown = rows[:MOST_ROWS]
+    shown = rows[:MAX_ROWS]
     known = _finite(number for row in shown for number in (row.value, row.low, row.high))
     if not known:
         return None
@@ -96,7 +96,7 @@ def draw_bars(rows: Sequence[Bar], *, mark: float | None = None) -> Svg | None:
     """Draw shares from 0 to 1 as bars with their intervals below each other; None without any."""
     if not rows:
         return None
-    shown = rows[:MOST_ROWS]
+    shown = rows[:MAX_ROWS]
     x, bottom = Scale(0, 1, LABEL, LABEL + PLOT), STEP * len(shown) + 4
     marks = []
     for place, row in enumerate(shown):

@@ -229,7 +229,7 @@ def _print_nested(found: "NestedChoice", level: float) -> None:
     )
 
 
-MOST_FEATURES = 30
+MAX_FEATURES = 30
 """Features that are printed; --json has all."""
 
 
@@ -369,8 +369,8 @@ def _print_replicability(found: "Replicability") -> None:
         out.print(f"{found.n_empty} of {found.n_pairs} halvings were left out: a half selected nothing, or everything.")
     rows = (
         [row["feature"], format_number(row["probability"]), format_percent(row["frequency"], 0)]
-        for row in found.frame.head(MOST_FEATURES).to_dict(orient="records")
+        for row in found.frame.head(MAX_FEATURES).to_dict(orient="records")
     )
     out.print(table("feature", "probability in a new study", "share of halves of these data", rows=rows))
-    if found.n_selected > MOST_FEATURES:
-        out.print(f"… and {found.n_selected - MOST_FEATURES:,} more (--json prints all)")
+    if found.n_selected > MAX_FEATURES:
+        out.print(f"… and {found.n_selected - MAX_FEATURES:,} more (--json prints all)")

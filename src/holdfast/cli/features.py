@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.study import StudyResult
     from holdfast.tradeoff import SelectedFeatures
 
-MOST_PRINTED = 30
+MAX_PRINTED = 30
 EFFECT = ("effect", "effect_low", "effect_high")
 NAME_COLUMNS = ("feature", "features", "name", "gene")
 """Headers of the column that holds the names, in a table of features."""
@@ -249,7 +249,7 @@ def effect_text(row: Mapping[str, Any], found: "SelectedFeatures") -> str:
 
 
 def _print_features(found: "SelectedFeatures") -> None:
-    out, rows = console(), found.frame.head(MOST_PRINTED).to_dict(orient="records")
+    out, rows = console(), found.frame.head(MAX_PRINTED).to_dict(orient="records")
     cut = "" if found.top is None else f" (the best {found.top} of each count)"
     size = f"{format_count(len(found.frame), 'feature')} of {found.n_features:,}"
     out.print(f"{found.candidate}: {size} were ever selected in {format_count(found.n_runs, 'resample')}{cut}.")
@@ -260,9 +260,9 @@ def _print_features(found: "SelectedFeatures") -> None:
         for row in cast("list[dict[str, Any]]", rows)
     )  # fmt: skip
     out.print(table(*_headers(found), *uses, "stand-ins", "verdict", rows=cells))
-    if len(found.frame) > MOST_PRINTED:
-        least = f"at most {format_percent(found.frame['frequency'].iloc[MOST_PRINTED], 0)} of the resamples"
-        out.print(f"{len(found.frame) - MOST_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
+    if len(found.frame) > MAX_PRINTED:
+        least = f"at most {format_percent(found.frame['frequency'].iloc[MAX_PRINTED], 0)} of the resamples"
+        out.print(f"{len(found.frame) - MAX_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
     out.print(f"No effects: {found.missing}." if found.missing else found.scope)
     if uses:
         from holdfast.tradeoff.selected import MODEL_SCOPE

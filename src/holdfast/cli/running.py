@@ -168,7 +168,7 @@ def _named(options: Mapping[str, Any]) -> dict[str, list[tuple[str, dict[str, An
     return found
 
 
-MOST_NAMES = 1000
+MAX_NAMES = 1000
 LONGEST_NAME = 120  # bytes: SQLite and the lock add endings to the name of the store
 IN_MEMORY = "The study was in memory only, as this folder cannot be written; --store FILE keeps it in another one."
 NEXT = {
@@ -202,7 +202,7 @@ def run_in_default_store(
     from holdfast.study.store import LockedStoreError, OtherStudyError, UnwritableStoreError
 
     others: dict[str, str] = {}
-    for number in range(1, MOST_NAMES + 1):
+    for number in range(1, MAX_NAMES + 1):
         path = f"{name}-study{'' if number == 1 else f'-{number}'}.db"
         match, reason = _examine(path, study, data)
         if reason:
@@ -219,7 +219,7 @@ def run_in_default_store(
             if match is not None and isinstance(error, LockedStoreError):
                 raise  # this very study is running
             others[path] = "is being written by another process"
-    raise ValueError(f"Expected room for a study among {name}-study.db and {MOST_NAMES} more, got none; give --store.")
+    raise ValueError(f"Expected room for a study among {name}-study.db and {MAX_NAMES} more, got none; give --store.")
 
 
 def _examine(path: str, study: "Study", data: "Table") -> tuple["Match | None", str]:

@@ -103,7 +103,7 @@ def notes(quiet: bool = False) -> Iterator[None]:
         say(f"holdfast: note: {str(warning.message).removesuffix(FOR_PYTHON)}")
 
 
-MOST_CLASSES = 8
+MAX_CLASSES = 8
 
 FORMS = {
     "benchmark": "benchmark: data sets, candidates, ranks and tests over data sets",
@@ -176,7 +176,7 @@ def print_data(record: "DataRecord", *, with_notes: bool) -> None:
     """Print what the data of a study are, and with notes what was done to them."""
     out = console()
     source = "" if record.source is None else f"{record.source}: "
-    classes = join_first((f"{label} ({count:,})" for label, count in record.classes), MOST_CLASSES)
+    classes = join_first((f"{label} ({count:,})" for label, count in record.classes), MAX_CLASSES)
     target = f"{record.target or 'target'}: {classes or 'numbers'}"
     by = f" by {record.groups or 'groups'}"
     groups = "" if record.n_groups is None else f"; {format_count(record.n_groups, 'group')}{by}"

@@ -25,7 +25,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Values: TypeAlias = pd.DataFrame | Floats | Sequence[Sequence[float]]
 
 DIGITS = 12  # what differs beyond them is rounding, and ties are ties
-MOST_ENUMERATED = 20_000
+MAX_ENUMERATED = 20_000
 """Up to so many ways to permute ranks inside of data sets, all are counted; beyond, as many are drawn."""
 FEW = 5
 """Below so many data sets, tests over data sets can hardly show anything."""
@@ -278,17 +278,17 @@ def permutation_p_value(ranks: Floats) -> tuple[float, bool]:
     """
     n, k = ranks.shape
     observed = _spread(ranks.sum(axis=0)[None])[0] - 1e-9
-    if math.factorial(k) ** (n - 1) <= MOST_ENUMERATED:
+    if math.factorial(k) ** (n - 1) <= MAX_ENUMERATED:
         orders = np.array(list(itertools.permutations(range(k))))
         sums = ranks[:1]
         for row in ranks[1:]:
             sums = (sums[:, None, :] + row[orders][None, :, :]).reshape(-1, k)
         return float((_spread(sums) >= observed).mean()), True
     rng = np.random.default_rng(0)
-    sums = np.zeros((MOST_ENUMERATED, k))
+    sums = np.zeros((MAX_ENUMERATED, k))
     for row in ranks:
         sums += rng.permuted(np.broadcast_to(row, sums.shape), axis=1)
-    return float(((_spread(sums) >= observed).sum() + 1) / (MOST_ENUMERATED + 1)), False
+    return float(((_spread(sums) >= observed).sum() + 1) / (MAX_ENUMERATED + 1)), False
 
 
 def _spread(sums: Floats) -> Floats:

@@ -87,14 +87,14 @@ def open_text(path: Path, reading: Reading | None = None) -> TextTable:
 def _check_width(text: str, path: Path) -> None:
     """Raise if a line has more columns than any table; a column costs far more memory than its few characters."""
     place = 0
-    while len(text) - place > files.MOST_COLUMNS:
+    while len(text) - place > files.MAX_COLUMNS:
         end = text.find("\n", place)
         end = len(text) if end < 0 else end
-        if end - place > files.MOST_COLUMNS:
+        if end - place > files.MAX_COLUMNS:
             most = max(text.count(mark, place, end) for mark in ",;\t| ")
-            if most >= files.MOST_COLUMNS:
+            if most >= files.MAX_COLUMNS:
                 raise ValueError(
-                    f"Expected at most {files.MOST_COLUMNS:,} columns in {path}, got {most + 1:,} in one line; has "
+                    f"Expected at most {files.MAX_COLUMNS:,} columns in {path}, got {most + 1:,} in one line; has "
                     "the file lost its line ends?"
                 )
         place = end + 1

@@ -75,7 +75,7 @@ def _check_size(path: Path) -> None:
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            size, most = sum(member.file_size for member in archive.infolist()), files.MOST_WORKBOOK_BYTES
+            size, most = sum(member.file_size for member in archive.infolist()), files.MAX_WORKBOOK_BYTES
             if size > most:
                 raise ValueError(
                     f"Expected at most {most / 1e9:.1f} GB in {path}, got {size / 1e9:.1f} GB unpacked; save "
@@ -106,7 +106,7 @@ def _check_extent(content: bytes, path: Path) -> None:
     last_row = max((int(row) for _, row in places), default=1)
     named = max((_column_number(letters.upper()) for letters, _ in places), default=1)
     last_column = max(named, max(len(_CELL.findall(row)) for row in content.split(b"<row")))  # cells may have no name
-    if last_row * last_column > files.MOST_SHEET_CELLS:
+    if last_row * last_column > files.MAX_SHEET_CELLS:
         raise ValueError(
             f"Expected a table without cells far away from it in {path}, got cells up to row {last_row} and column "
             f"{last_column}; delete the far ones, or save the table as CSV."

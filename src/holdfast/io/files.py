@@ -15,15 +15,15 @@ from holdfast.io.dialect import detect_encoding, is_binary
 from holdfast.io.questions import ReadingError, ask_encoding, shorten
 from holdfast.text import clean_text
 
-MOST_BYTES = 4 * 2**30
+MAX_BYTES = 4 * 2**30
 """Of a packed file (.gz, R's files) when unpacked."""
-MOST_WORKBOOK_BYTES = 2**31
+MAX_WORKBOOK_BYTES = 2**31
 """Of a spreadsheet when unpacked."""
-MOST_CELLS = 2_000_000_000
+MAX_CELLS = 2_000_000_000
 """Of a matrix that is made dense, about 16 GB; also of what files of other formats declare."""
-MOST_SHEET_CELLS = 100_000_000
+MAX_SHEET_CELLS = 100_000_000
 """Of the rectangle around all cells of a sheet, which is filled when it is read."""
-MOST_COLUMNS = 2_000_000
+MAX_COLUMNS = 2_000_000
 """In a line of text."""
 LONGEST_NAME = 200
 """Characters of a name that may follow a pattern, such as those of genes or runs."""
@@ -117,7 +117,7 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     try:
         with gzip.open(path) as file:
-            content = read_at_most(file, MOST_BYTES)
+            content = read_at_most(file, MAX_BYTES)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise ValueError(f"Expected a packed file, as {path} ends in .gz, got another or half of one.") from None
     check_unpacked(len(content), path)
@@ -138,16 +138,16 @@ def read_at_most(file: Any, most: int) -> bytes:
 
 def check_unpacked(n_bytes: int, path: Path) -> None:
     """Raise if a packed file unpacks to more than it may."""
-    if n_bytes > MOST_BYTES:
+    if n_bytes > MAX_BYTES:
         raise ValueError(
-            f"Expected at most {MOST_BYTES / 1e9:.1f} GB in {path} when unpacked, got more; save it unpacked, "
+            f"Expected at most {MAX_BYTES / 1e9:.1f} GB in {path} when unpacked, got more; save it unpacked, "
             "or with fewer rows or columns."
         )
 
 
 def check_declared(n_rows: int, n_columns: int, path: Path) -> None:
     """Raise if a file says that it holds more cells than fit into memory; repeated values take no space in a file."""
-    if n_rows * n_columns > MOST_CELLS:
+    if n_rows * n_columns > MAX_CELLS:
         raise ValueError(
             f"Expected a table that fits into memory in {path}, got {n_rows} × {n_columns} cells; select rows or "
             "columns."

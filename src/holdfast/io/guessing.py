@@ -14,7 +14,7 @@ from pandas.api import types
 from holdfast.io import files
 from holdfast.io.dialect import DASHES
 from holdfast.io.files import as_name, as_number, is_text
-from holdfast.io.questions import MOST_CHOICES, ReadingError, ask_table_orientation, listed, quoted, shorten
+from holdfast.io.questions import MAX_CHOICES, ReadingError, ask_table_orientation, listed, quoted, shorten
 from holdfast.io.suspects import is_identifier, split_words
 from holdfast.preferences import Kind
 
@@ -37,7 +37,7 @@ _FEATURE_NAME = re.compile(
 FEATURE_COLUMNS = {"feature", "features", "gene", "genes", "symbol", "probe", "probeset", "variable", "id_ref"}
 """Headers of a first column of names that say that rows are features."""
 MOST = 0.8  # share of names that must look alike
-MOST_TRIED = 50
+MAX_TRIED = 50
 """Columns of texts that are tried as numbers."""
 
 
@@ -104,7 +104,7 @@ def _are_numbers(body: pd.DataFrame) -> bool:
         return True
     if len(texts) < body.shape[1]:
         return False
-    cells = body.iloc[:, :MOST_TRIED].astype("string").apply(lambda column: column.str.replace(",", ".", regex=False))
+    cells = body.iloc[:, :MAX_TRIED].astype("string").apply(lambda column: column.str.replace(",", ".", regex=False))
     words = cells.apply(pd.to_numeric, errors="coerce").isna().to_numpy() & cells.notna().to_numpy()
     return bool(words.all(axis=1).any() and words.mean() <= 1 - MOST)
 
@@ -231,7 +231,7 @@ def guess_targets(frame: pd.DataFrame) -> list[TargetGuess]:
         rated = _rate(frame.iloc[:, place], str(frame.columns[place]), place, frame.shape[1])
         if rated is not None:
             found.append((-rated[0], place, rated[1]))
-    return [guess for _, _, guess in sorted(found, key=lambda entry: entry[:2])[:MOST_CHOICES]]
+    return [guess for _, _, guess in sorted(found, key=lambda entry: entry[:2])[:MAX_CHOICES]]
 
 
 def _places_to_look(frame: pd.DataFrame) -> list[int]:
@@ -295,7 +295,7 @@ def guess_identifiers(frame: pd.DataFrame) -> list[str]:
         named = is_identifier(name)
         if (text or named) and len(column) > 1 and column.nunique() >= (0.9 if named else 1) * len(column):
             found.append(name)
-    return found[:MOST_CHOICES]
+    return found[:MAX_CHOICES]
 
 
 def show_entry(entry: Any) -> str:

@@ -75,7 +75,7 @@ def _get(group: Any, name: str) -> Any:
 
 def _entries(item: Any) -> Any:
     """Return all entries of an array, if what it declares fits into memory; what is not stored takes no space."""
-    if item.size is None or item.size * item.dtype.itemsize > 8 * files.MOST_CELLS:
+    if item.size is None or item.size * item.dtype.itemsize > 8 * files.MAX_CELLS:
         raise KeyError(f"{item.name} declares {item.size} entries")
     return item[...]
 
@@ -113,7 +113,7 @@ def _read_sparse(item: Any, make: Any, shape: tuple[int, ...], path: Path) -> ND
 
 
 def _check_cells(shape: tuple[int, ...], path: Path) -> None:
-    if len(shape) != 2 or shape[0] * shape[1] > files.MOST_CELLS:
+    if len(shape) != 2 or shape[0] * shape[1] > files.MAX_CELLS:
         size = " × ".join(map(str, shape))
         raise ValueError(f"Expected a matrix that fits into memory as X of {path}, got {size} cells; select features.")
 

@@ -51,7 +51,7 @@ from holdfast.io.table import complete_table, load_table, make_options
 from holdfast.preferences import Kind, Preferences
 
 PREVIEW_ROWS, PREVIEW_COLUMNS = 8, 12
-MOST_LIKELY = 3
+MAX_LIKELY = 3
 """Columns that may be the target, and that may name rows, which a preview shows first."""
 Load: TypeAlias = Callable[[Path, Reading], Loaded]
 
@@ -316,7 +316,7 @@ def _find_roles(
     """Return the roles of columns by their places: those that were given first, then those that are likely."""
     classes = [guess.name for place, guess in enumerate(targets) if place == 0 or guess.kind == "classes"]
     likely = {"likely target": [] if named["target"] else classes, "looks like row names": identifiers}
-    guessed = [(role, name) for role, names in likely.items() for name in names[:MOST_LIKELY]]
+    guessed = [(role, name) for role, names in likely.items() for name in names[:MAX_LIKELY]]
     places = dict(zip(reversed(frame.columns), range(frame.shape[1] - 1, -1, -1), strict=True))
     roles: dict[int, str] = {}
     for role, name in (*named.items(), *guessed):

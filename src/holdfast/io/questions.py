@@ -17,7 +17,7 @@ from holdfast.text import shorten as shorten_text
 
 LONGEST = 60
 """Characters of a name or an entry in a question."""
-MOST_CHOICES = 50
+MAX_CHOICES = 50
 YES, NO = "true", "false"
 SHEET_HINT = " (sheet= names another one)"
 ACCEPT_HINT = "; accept= makes features of it"
@@ -191,7 +191,7 @@ def plain_note(note: str) -> str:
 
 def columns_as_choices(names: Iterable[Any]) -> tuple[tuple[str, str], ...]:
     """Return names of columns as choices."""
-    return tuple((str(name), shorten(name)) for name, _ in zip(names, range(MOST_CHOICES), strict=False))
+    return tuple((str(name), shorten(name)) for name, _ in zip(names, range(MAX_CHOICES), strict=False))
 
 
 # Questions about a table

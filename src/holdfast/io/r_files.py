@@ -79,7 +79,7 @@ def _unpack(content: bytes) -> bytes:
         if unpack is None:
             break
         with unpack(io.BytesIO(content)) as file:
-            content = read_at_most(file, files.MOST_BYTES)
+            content = read_at_most(file, files.MAX_BYTES)
     return content
 
 
@@ -88,7 +88,7 @@ def _bounded_sequences(parser: Any) -> dict[bytes, Any]:
 
     def bound(construct: Any) -> Any:
         def checked(state: Any) -> Any:
-            if np.size(state.value) == 3 and not 0 <= float(state.value[0]) <= files.MOST_CELLS:
+            if np.size(state.value) == 3 and not 0 <= float(state.value[0]) <= files.MAX_CELLS:
                 raise MemoryError
             return construct(state)
 

@@ -24,10 +24,10 @@ Mask = NDArray[np.bool_]
 Scheme = Literal["mid", "miq", "mid_alpha"]
 Rows = Callable[[int], Ints]
 
-MOST_BINS = 256
+MAX_BINS = 256
 """Codes are bytes."""
 
-FEW_ROWS, MOST_COUNTED = 96, 255
+FEW_ROWS, MAX_COUNTED = 96, 255
 """Up to so many rows, and so many with their copies, rows are compared with each other, many features at a time."""
 WIDTH = 512
 """How many features are compared at a time: what is noted of them stays in the cache."""
@@ -74,7 +74,7 @@ def make_sample(codes: Codes, counts: ArrayLike | None = None) -> Sample:
     n_samples = codes.shape[1]
     weights = frozen(np.ones(n_samples) if counts is None else counts, np.uint32)
     table = LogTable.up_to(int(weights.sum()))
-    few = n_samples <= FEW_ROWS and int(weights.sum()) <= MOST_COUNTED
+    few = n_samples <= FEW_ROWS and int(weights.sum()) <= MAX_COUNTED
     sample = Sample(codes, weights, table, frozen(codes.T, np.uint8) if few else None, np.empty(0, np.int64))
     return sample._replace(own=joint(sample, np.zeros(n_samples, np.uint32)))
 
@@ -230,8 +230,8 @@ def equal_width_codes(X: Floats, n_bins: int, rows: NDArray[np.int64] | None = N
     Only ``rows`` of ``X`` are seen and returned, all unless given. A constant column is in bin 0.
     """
     whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
-    if not whole or not 2 <= n_bins <= MOST_BINS:
-        raise ValueError(f"Expected n_bins to be a whole number from 2 to {MOST_BINS}, got {n_bins!r}.")
+    if not whole or not 2 <= n_bins <= MAX_BINS:
+        raise ValueError(f"Expected n_bins to be a whole number from 2 to {MAX_BINS}, got {n_bins!r}.")
     chosen = frozen(np.arange(len(X)) if rows is None else rows, np.int64)
     codes = np.empty((X.shape[1], chosen.size), np.uint8)
     _equal_width(frozen(X, np.float64), chosen, int(n_bins), codes)
@@ -240,11 +240,11 @@ def equal_width_codes(X: Floats, n_bins: int, rows: NDArray[np.int64] | None = N
 
 def given_codes(X: NDArray[Any]) -> Codes:
     """Take rows × features as they are, if they are whole numbers from 0 to 255."""
-    wrong = (X < 0) | (X >= MOST_BINS) | (X % 1 != 0)
+    wrong = (X < 0) | (X >= MAX_BINS) | (X % 1 != 0)
     if wrong.any():
         row, column = (int(place[0]) for place in np.nonzero(wrong))
         raise ValueError(
-            f"Expected codes, whole numbers from 0 to {MOST_BINS - 1}, for n_bins=None, got {X[row, column]:g} in row "
+            f"Expected codes, whole numbers from 0 to {MAX_BINS - 1}, for n_bins=None, got {X[row, column]:g} in row "
             f"{row}, column {column}; give n_bins."
         )
     return np.ascontiguousarray(X.T, dtype=np.uint8)
@@ -290,8 +290,8 @@ def mdl_codes(columns: Sorted, y: ArrayLike, counts: ArrayLike | None = None) ->
     codes = np.zeros(columns.order.shape, np.uint8)
     n_classes = int(labels.max(initial=0)) + 1
     most = _cut(*columns, labels, weights, n_classes, table.entries, table.unit / np.log(2), codes)
-    if most > MOST_BINS:
-        raise ValueError(f"Expected at most {MOST_BINS} intervals of a feature, got {most}; use bins of equal width.")
+    if most > MAX_BINS:
+        raise ValueError(f"Expected at most {MAX_BINS} intervals of a feature, got {most}; use bins of equal width.")
     return codes
 
 

@@ -110,7 +110,7 @@ def moments(lib: NumpyLibrary, V: Array, counts: Array) -> tuple[Array, Array]:
 
 
 Mask = NDArray[np.bool_]
-MOST_HALVINGS = -round(math.log2(SHORTEST_STEP))
+MAX_HALVINGS = -round(math.log2(SHORTEST_STEP))
 ALL = slice(None)
 
 
@@ -225,7 +225,7 @@ class Fits(ABC):
     ) -> None:  # fmt: skip
         """Halve these problems' steps until they do not end steeply."""
         t = 0 * slope + 1
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             steep = self._steep(self.differentiate(at, f + t * df)[0], df, t, slope, straight, curved)
             if not bool(steep.any()):
                 break

@@ -37,7 +37,7 @@ from holdfast.kernels.linear import (
 from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal, room_for_rows
 from holdfast.kernels.tolerances import DOUBLE, EPSILON, SHARP_MEANS, SHORTEST_STEP, STEEP, WELL_POSED
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 """Newton steps after which a cell is given up."""
 
 
@@ -85,7 +85,7 @@ def _fit_narrow_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-d
         norm[j] = np.sqrt(dot(cell.train[j][:n], cell.train[j][:n]))
     Z, primal = Columns(cell.train, places, np.zeros(p), np.ones(p)), Primal(w, room[0], room[1], room[2], room[3])
     rows = _rows_of(cell, y, C)
-    return _fit_primal(Z, places, norm, square(p), panel(p), rows, primal, 0.0, intercept, MOST_STEPS)
+    return _fit_primal(Z, places, norm, square(p), panel(p), rows, primal, 0.0, intercept, MAX_STEPS)
 
 
 @summing_step
@@ -97,7 +97,7 @@ def _fit_wide_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def
     for i in range(K.shape[0]):
         fill(K[i], 0.0)
     add_gram(K, Z, places, np.arange(n), 1.0, panel(n))
-    b, solved = _fit_dual(K, square(n), _rows_of(cell, y, C), dual, 0.0, intercept, False, False, MOST_STEPS)
+    b, solved = _fit_dual(K, square(n), _rows_of(cell, y, C), dual, 0.0, intercept, False, False, MAX_STEPS)
     weights_of(Z, places, dual.a, w)
     return b, solved
 
@@ -140,7 +140,7 @@ def wide_logistic_margins(cells, y, C, intercept, kind, margins, weights, given_
 
 SLOPE_NOISE = DOUBLE.slope_noise
 SOLVED = 1e-8
-MOST_SOFTMAX_STEPS = 100
+MAX_SOFTMAX_STEPS = 100
 
 
 class Fit(NamedTuple):
@@ -288,7 +288,7 @@ def _largest(x):  # type: ignore[no-untyped-def]
 def _solve(fit):  # type: ignore[no-untyped-def]
     """Take Newton's steps from 0; returns whether the optimum was reached."""
     _set_shares(fit, 0.0)
-    for _ in range(MOST_SOFTMAX_STEPS):
+    for _ in range(MAX_SOFTMAX_STEPS):
         _set_gradient(fit)
         if not _factor_hessian(fit):
             return False

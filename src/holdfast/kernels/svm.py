@@ -478,7 +478,7 @@ def _paths(  # type: ignore[no-untyped-def]
         intercepts[m] = finish(room, Z, sizes[-1], b, coef[m])
 
 
-MOST_CHANGES = 10_000
+MAX_CHANGES = 10_000
 """Changes of the active set after which a cell is given up."""
 
 
@@ -517,7 +517,7 @@ def svm_margins(cells, y, C, kind, margins, weights, given_up):  # type: ignore[
             fit = _begin(cell, y, C)
             set_squares(fit)
             start_inside(fit)
-            b, solved = solve_active_set(fit, MOST_CHANGES)
+            b, solved = solve_active_set(fit, MAX_CHANGES)
             weigh(fit.room, fit.Z, fit.active.size, fit.rows, fit.v)
             predict_linear(cell, fit.room.w, b, margins)
             keep_weights(cells, number, kind, room.unit, fit.room.w, weights)
@@ -526,7 +526,7 @@ def svm_margins(cells, y, C, kind, margins, weights, given_up):  # type: ignore[
 
 SLOPE_NOISE = DOUBLE.slope_noise
 HINGE_SOLVED = 1e-10
-MOST_STEPS = 200
+MAX_STEPS = 200
 
 
 class HingeFit(NamedTuple):
@@ -602,7 +602,7 @@ def _solve_hinge(fit):  # type: ignore[no-untyped-def]
     fill(fit.f, 0.0)
     fill(fit.df, 0.0)
     _differentiate(fit, 0.0)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if not _set_step(fit):
             return False
         slope, straight, curved, t = dot(fit.gradient, fit.dw), dot(fit.dw, fit.w), dot(fit.dw, fit.dw), 1.0

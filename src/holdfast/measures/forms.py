@@ -718,7 +718,7 @@ def log_choose(n: Any, k: Any) -> Any:
 
 DENSE_CELLS = 1 << 15
 """Runs × features up to which shared features are counted by one dense product, quicker than laying them out."""
-MOST_GROUPS = 1 << 20
+MAX_GROUPS = 1 << 20
 """Groups of pairs (size of the other run, features shared) up to which pairs are grouped; the count takes 8 MB."""
 
 
@@ -873,7 +873,7 @@ def pair_cells(preferences: Preferences) -> Iterator[Cells]:
     distinct, size_class = np.unique(sizes, return_inverse=True)
     n_values = int(sizes.max()) + 1
     layout = intersections.plan(*preferences.lists(), preferences.n_features)
-    worth_grouping = 2 * distinct.size <= n_runs and distinct.size * n_values <= MOST_GROUPS
+    worth_grouping = 2 * distinct.size <= n_runs and distinct.size * n_values <= MAX_GROUPS
     for start, shared in intersections.intersection_blocks(layout):
         runs = slice(start, start + len(shared))
         if worth_grouping:

@@ -40,11 +40,11 @@ from holdfast.kernels.svm import squared_hinge_margins, svm_margins
 from holdfast.models.block import Block, Floats, Ints, Predictions
 from holdfast.models.catalog import Exactness
 
-MOST_COLUMNS_OF_A_TREE = 15
+MAX_COLUMNS_OF_A_TREE = 15
 """Columns up to which scikit-learn's ``algorithm="auto"`` searches a tree, with fewer neighbors than half the rows."""
-MOST_SOFTMAX_WEIGHTS = 300
+MAX_SOFTMAX_WEIGHTS = 300
 """Weights of all classes together, up to which a multinomial cell is solved faster here than by scikit-learn."""
-MOST_HINGE_WEIGHTS = 300
+MAX_HINGE_WEIGHTS = 300
 """Columns, or rows if these are fewer, up to which a cell with the squared hinge loss is solved here."""
 DIRECT = "auto", "svd", "cholesky"
 """Solvers of Ridge that end at the solution; others iterate to a tolerance."""
@@ -231,7 +231,7 @@ class NeighborVotes(BlockModel):
         searches_trees = np.full(block.n_cells, algorithm != "brute")
         if algorithm == "auto":
             few = k < block.counts.sum(axis=1) // 2
-            searches_trees = (block.n_columns <= MOST_COLUMNS_OF_A_TREE) & few[block.splits]
+            searches_trees = (block.n_columns <= MAX_COLUMNS_OF_A_TREE) & few[block.splits]
         return k, self.scaling, self.parameters["weights"] == "distance", searches_trees
 
 
@@ -282,7 +282,7 @@ class Logistic(BlockModel):
         options = float(self.parameters["C"]), self.parameters["fit_intercept"], self.scaling
         if block.n_classes > 2:
             margins, weights = np.zeros((block.starts[-1], block.n_classes)), None
-            given_up = block.n_classes * (_count_weights(block) + 1) > MOST_SOFTMAX_WEIGHTS
+            given_up = block.n_classes * (_count_weights(block) + 1) > MAX_SOFTMAX_WEIGHTS
             softmax_margins(block.cells, frozen(block.y, np.int64), *options, margins, given_up)
         elif self.device != "cpu" and self.scaling != MIN_MAX:
             margins, given_up, weights = self._fit_on_device(block)
@@ -334,7 +334,7 @@ class SquaredHinge(BlockModel):
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
         two = block.n_classes == 2
         margins = np.zeros((block.starts[-1], 1 if two else block.n_classes))
-        weights, given_up = np.zeros(block.cells.columns.size), _count_weights(block) > MOST_HINGE_WEIGHTS
+        weights, given_up = np.zeros(block.cells.columns.size), _count_weights(block) > MAX_HINGE_WEIGHTS
         intercept = float(self.parameters["intercept_scaling"]) if self.parameters["fit_intercept"] else 0.0
         options = float(self.parameters["C"]), intercept, self.scaling
         squared_hinge_margins(block.cells, frozen(block.y, np.int64), *options, margins, weights, given_up)

@@ -21,7 +21,7 @@ from sklearn.metrics import get_scorer, make_scorer
 from holdfast.declared import About, Registry
 from holdfast.models.block import ANSWERS, Floats, Ints, Predictions
 
-MOST_AT_ONCE = 2**16
+MAX_AT_ONCE = 2**16
 """How many rows are handled at once: so many stay in the processor's cache."""
 FEW_CLASSES = 4
 """Up to so many classes it is faster to count each by itself."""
@@ -112,7 +112,7 @@ def cells_by_size(starts: Ints) -> Iterator[tuple[Ints, Ints]]:
     sizes = np.diff(starts)
     for size in np.unique(sizes[sizes > 0]):
         cells = np.flatnonzero(sizes == size)
-        at_once = max(1, MOST_AT_ONCE // int(size))
+        at_once = max(1, MAX_AT_ONCE // int(size))
         for begin in range(0, cells.size, at_once):
             part = cells[begin : begin + at_once]
             yield part, starts[part][:, None] + np.arange(size)
@@ -858,7 +858,7 @@ def cut_cells(starts: Ints) -> Iterator[slice]:
     """Yield cells one after the other, as many at once as stay in the processor's cache."""
     begin, n_cells = 0, starts.size - 1
     while begin < n_cells:
-        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + MOST_AT_ONCE, side="right")) - 1)
+        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + MAX_AT_ONCE, side="right")) - 1)
         yield slice(begin, end)
         begin = end
 

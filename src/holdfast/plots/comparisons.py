@@ -9,7 +9,7 @@ from holdfast.plots.sources import higher_is_better
 from holdfast.plots.theme import alt, finish_chart, inline_data
 from holdfast.text import display_names, format_count, format_number, format_percent, join_names, shorten
 
-MOST_TEXTS = 14
+MAX_TEXTS = 14
 
 
 def comparison_data(comparisons: Comparisons) -> pd.DataFrame:
@@ -105,11 +105,11 @@ def draw_comparisons(data: pd.DataFrame, names: list[str], *, level: float) -> "
     """
     labels = dict(zip(names, display_names(names), strict=True))
     order = list(labels.values())
-    side = len(names) * (52 if len(names) <= MOST_TEXTS else 22)
+    side = len(names) * (52 if len(names) <= MAX_TEXTS else 22)
     labeled = data.assign(
         first=data["first"].map(labels),
         second=data["second"].map(labels),
-        text=_texts(data, full=len(names) <= MOST_TEXTS),
+        text=_texts(data, full=len(names) <= MAX_TEXTS),
     )
     reach = max(data["difference"].abs().max(), 0.01)
     base = alt.Chart(inline_data(labeled)).encode(

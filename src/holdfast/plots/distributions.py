@@ -123,7 +123,7 @@ def _spread_finding(dots: pd.DataFrame) -> str:
 
 Reference: TypeAlias = Literal["standard", "fitted"]
 SIDE = 320
-MOST_POINTS = 300
+MAX_POINTS = 300
 SINGLE = "sample"
 NAMES = {"standard": "the standard normal distribution", "fitted": "the normal distribution with its mean and spread"}
 
@@ -294,10 +294,10 @@ def draw_qq(data: pd.DataFrame, *, reference: Reference, level: float) -> "alt.L
 
 def _thin(part: pd.DataFrame) -> pd.DataFrame:
     """At most some hundred points, evenly spaced on the axis, so that both tails stay whole."""
-    if len(part) <= MOST_POINTS:
+    if len(part) <= MAX_POINTS:
         return part
     normal = part["normal"].to_numpy()
-    wanted = np.linspace(normal[0], normal[-1], MOST_POINTS)
+    wanted = np.linspace(normal[0], normal[-1], MAX_POINTS)
     return part.iloc[np.unique(np.searchsorted(normal, wanted - 1e-12).clip(0, len(part) - 1))]
 
 

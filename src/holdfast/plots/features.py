@@ -265,7 +265,7 @@ def plot_effects(features: Any, *, most: int = 30) -> "alt.LayerChart":
 # Relevant features
 
 PANEL_WIDTH, PANEL_HEIGHT = 460, 130
-MOST_RECOVERED = 2000
+MAX_RECOVERED = 2000
 """Number of features above which only relevant ones and the most frequent others are drawn."""
 RELEVANT, OTHER = "relevant", "not relevant"
 
@@ -372,10 +372,10 @@ def draw_recovery(data: pd.DataFrame) -> "alt.VConcatChart | alt.LayerChart":
 
 def _most_frequent(data: pd.DataFrame) -> pd.DataFrame:
     """Return all features if they are not too many, else the relevant ones and the most frequent others."""
-    if data["column"].nunique() <= MOST_RECOVERED:
+    if data["column"].nunique() <= MAX_RECOVERED:
         return data
     highest = data.groupby("column").agg(frequency=("frequency", "max"), relevance=("relevance", "first"))
-    others = highest[highest["relevance"] == OTHER]["frequency"].nlargest(MOST_RECOVERED).index
+    others = highest[highest["relevance"] == OTHER]["frequency"].nlargest(MAX_RECOVERED).index
     return data[(data["relevance"] == RELEVANT) | data["column"].isin(others)]
 
 

@@ -24,7 +24,7 @@ from holdfast.text import display_names, format_count, format_estimate, format_n
 WIDTH, HEIGHT, PANEL_HEIGHT = 460, 260, 150
 NARROW = 268
 """Width on a narrow screen."""
-MOST_TICKS = 12
+MAX_TICKS = 12
 MANY_POINTS = 100
 """Number of points of a chart from which they are drawn small."""
 LOG_FROM = 30
@@ -46,7 +46,7 @@ def setting_scale(values: Any) -> Any:
 def setting_axis(values: Any) -> Any:
     """Return the axis of a setting, with a tick at each value if they are few."""
     numbers = np.unique(finite_values(values)).tolist()
-    few = {"values": numbers} if len(numbers) <= MOST_TICKS else {"tickMinStep": 1} if numbers[0] >= 1 else {}
+    few = {"values": numbers} if len(numbers) <= MAX_TICKS else {"tickMinStep": 1} if numbers[0] >= 1 else {}
     return alt.Axis(format=DIGITS if numbers[-1] < 1e4 else f",{DIGITS}", labelOverlap=True, **few)
 
 
@@ -252,7 +252,7 @@ def _profile_note(data: pd.DataFrame, level: float) -> str:
 
 # Effect of a setting
 
-MOST_CHARACTERS = 50
+MAX_CHARACTERS = 50
 STABILITY, SIZE = "stability", "number selected"
 SETTING_COLUMNS = ["line", "candidate", "setting", "quantity", "value", "low", "high"]
 
@@ -459,7 +459,7 @@ def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
     texts = dict.fromkeys(str(value) for value in data["setting"])
     names = dict(zip(texts, display_names(texts), strict=True))
     data = data.assign(setting=[names[str(value)] for value in data["setting"]])
-    axis = alt.Axis(labelLimit=140, labelAngle=0 if sum(map(len, names)) <= MOST_CHARACTERS else -40)
+    axis = alt.Axis(labelLimit=140, labelAngle=0 if sum(map(len, names)) <= MAX_CHARACTERS else -40)
     return data, alt.X("setting:N", title=title, sort=list(names.values()), axis=axis)
 
 
@@ -515,7 +515,7 @@ def _setting_note(data: pd.DataFrame, level: float) -> str:
 
 # Convergence
 
-MOST_POINTS = 40
+MAX_POINTS = 40
 
 
 def convergence_data(
@@ -577,7 +577,7 @@ def convergence_data(
 def _counts(n_runs: int, step: int | None) -> list[int]:
     """Return the numbers of resamples to measure after; the last is that of all."""
     if step is None:
-        step = 5 * max(1, math.ceil(n_runs / (5 * MOST_POINTS)))
+        step = 5 * max(1, math.ceil(n_runs / (5 * MAX_POINTS)))
     if step < 1:
         raise ValueError(f"Expected step to be a number of resamples, got {step}.")
     counts = list(range(step, n_runs + 1, step))

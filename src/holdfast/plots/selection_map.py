@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Order: TypeAlias = Literal["file", "frequency", "correlation"]
 Places: TypeAlias = NDArray[np.int64]
 
-MOST_COLUMNS, MOST_ROWS = 300, 100
+MAX_COLUMNS, MAX_ROWS = 300, 100
 GROUPED_FROM = 0.7
 
 
@@ -163,7 +163,7 @@ def selection_map_data(
             raise ValueError(f"Expected a block for each of {runs.n_runs} resamples, got {len(blocks)}.")
         designed = replace(designed, design="given", blocks=list(blocks))
     features, groups = _ordered_features(runs, order, show, X)
-    column_of = _bins(len(features), MOST_COLUMNS)
+    column_of = _bins(len(features), MAX_COLUMNS)
     rows, row_of = _rows(designed)
     return SelectionMap(
         cells=_cells(runs, features, column_of, row_of),
@@ -192,7 +192,7 @@ def _ordered_features(runs: Preferences, order: str, show: str, X: Matrix | None
         return features, np.full(features.size, -1)
     if order not in ("frequency", "correlation"):
         raise ValueError(f"Expected order 'file', 'frequency' or 'correlation', got {order!r}.")
-    features = features[np.argsort(-runs.counts[features], kind="stable")][:MOST_COLUMNS]
+    features = features[np.argsort(-runs.counts[features], kind="stable")][:MAX_COLUMNS]
     if order == "frequency":
         return features, np.full(features.size, -1)
     if X is None:
@@ -240,7 +240,7 @@ def _rows(designed: DesignedRuns) -> tuple[pd.DataFrame, Places]:
     codes = pd.factorize(pd.Series(list(designed.blocks), dtype=object))[0]
     order = np.argsort(codes, kind="stable")
     row_of = np.empty(runs.n_runs, np.int64)
-    row_of[order] = _bins(runs.n_runs, MOST_ROWS)
+    row_of[order] = _bins(runs.n_runs, MAX_ROWS)
     labels = runs.labels or tuple(f"resample {run + 1}" for run in range(runs.n_runs))
     table = pd.DataFrame(
         {
@@ -280,7 +280,7 @@ def _cells(runs: Preferences, features: Places, column_of: Places, row_of: Place
     )
 
 
-MOST_BLOCK_NAMES = 30
+MAX_BLOCK_NAMES = 30
 WIDTH, NARROW = 640, 262
 NAME_HEIGHT, TICK_HEIGHT = 12, 20
 """Pixels that the name of a column takes, and the number of a row; without room for them names are in tooltips only."""
@@ -381,7 +381,7 @@ def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any, height: 
     shares = alt.Scale(type="sqrt", domain=[0, max(data.cells["share"].max(), 1e-6)], range=[0.04, 1])
     share = alt.Opacity("share:Q", legend=alt.Legend(title="share selected", format="%"), scale=shares)
     down = alt.Scale(domain=[0.5, rows["last"].max() + 0.5], reverse=True, nice=False, zero=False)
-    named = data.rows["block"].ne("").any() and data.rows["block"].nunique() <= MOST_BLOCK_NAMES
+    named = data.rows["block"].ne("").any() and data.rows["block"].nunique() <= MAX_BLOCK_NAMES
     ticks = np.unique(np.linspace(1, rows["last"].max(), min(11, height // TICK_HEIGHT)).round()).tolist()
     axis = None if named else alt.Axis(values=ticks, format="d", grid=False, domain=False)
     return chart.mark_rect().encode(
@@ -420,7 +420,7 @@ def _block_marks(rows: pd.DataFrame) -> "list[alt.Chart]":
     marks = [
         base.mark_rule(style="quiet-line", strokeWidth=0.7, opacity=0.8).encode(y=alt.Y("start:Q", title="resample"))
     ]
-    if len(blocks) <= MOST_BLOCK_NAMES:
+    if len(blocks) <= MAX_BLOCK_NAMES:
         name = base.mark_text(align="right", dx=-8, limit=120, fontSize=11)
         marks.append(name.encode(x=alt.XValue(0), y=alt.Y("middle:Q", title="resample"), text=alt.Text("block:N")))
     return marks

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 SCOPE = "a new study: another sample from where this one came from"
 UNKNOWN = "Whether a new study would select the same features is not known"
-MOST_ROWS = 2.0
+MAX_ROWS = 2.0
 """How many times the rows of the data an extrapolation may go."""
 
 
@@ -210,9 +210,9 @@ class Replicability(ResultMixin):
             If the size is out of these bounds: nothing is known of extrapolations that go farther.
         """
         times = n_rows / self.n_rows
-        if not 0.5 <= times <= MOST_ROWS:
+        if not 0.5 <= times <= MAX_ROWS:
             raise ValueError(
-                f"Expected a number of rows from {math.ceil(self.n_rows / 2)} to {int(MOST_ROWS * self.n_rows)}, half "
+                f"Expected a number of rows from {math.ceil(self.n_rows / 2)} to {int(MAX_ROWS * self.n_rows)}, half "
                 f"to twice those of the data, got {n_rows}."
             )
         return self._agreement_at(times)
@@ -231,7 +231,7 @@ class Replicability(ResultMixin):
             return None
         share = self.n_selected / self.n_features
         wanted = (0.5 - share) / (1 - share)
-        least, most = math.ceil(self.n_rows / 2), int(MOST_ROWS * self.n_rows)
+        least, most = math.ceil(self.n_rows / 2), int(MAX_ROWS * self.n_rows)
         if not self.beyond_chance or self.agreement_at(most) < wanted:
             return None
         if self.agreement_at(least) >= wanted:
@@ -261,7 +261,7 @@ class Replicability(ResultMixin):
         """With how many rows half of the features would be expected again, in words; empty if nothing was shown."""
         if self.reason or not self.beyond_chance or self.n_selected < 2:
             return ""
-        least, most = math.ceil(self.n_rows / 2), int(MOST_ROWS * self.n_rows)
+        least, most = math.ceil(self.n_rows / 2), int(MAX_ROWS * self.n_rows)
         if self.rows_for_half is None:
             return (
                 f"Half of them would be expected again only with more than {most:,} rows; how many more is not known, "

@@ -56,7 +56,7 @@ def complete_pairs(result: StudyTables, halves: Preferences) -> Preferences:
 
 ALIKE = 0.7
 """Correlation from which features of a list count as near-copies."""
-MOST_COMPARED = 2**23
+MAX_COMPARED = 2**23
 """Pairs of features that are compared at a time."""
 FEWEST_OF_CLASS = 10
 """Rows of each class in a half, or groups of rows, below which halves say little."""
@@ -129,7 +129,7 @@ def warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
     except (TypeError, ValueError):  # columns that are no numbers, or miss some
         return []
     everything = np.arange(similarity.n_features)
-    parts = np.array_split(selected.astype(np.int64), math.ceil(selected.size * everything.size / MOST_COMPARED))
+    parts = np.array_split(selected.astype(np.int64), math.ceil(selected.size * everything.size / MAX_COMPARED))
     # with few rows, more than chance gives among so many
     by_chance = math.tanh(float(ndtri(1 - 0.025 / everything.size)) / math.sqrt(max(len(X) - 3, 1)))
     alike = max(ALIKE, by_chance)

@@ -63,7 +63,7 @@ def describe_replication(found: Replicability | None) -> Replication | None:
     )  # fmt: skip
 
 
-MOST_COMPARED = 30
+MAX_COMPARED = 30
 
 Estimates = Mapping[str, StabilityEstimate | str]
 """The estimate of each candidate, or why there is none."""
@@ -192,7 +192,7 @@ def _letters(result: StudyTables, estimates: Estimates, options: ReportOptions) 
         for name, estimate in estimates.items()
         if isinstance(estimate, StabilityEstimate) and estimate.value == estimate.value
     ]
-    if not 2 <= len(known) <= MOST_COMPARED:
+    if not 2 <= len(known) <= MAX_COMPARED:
         return {}
     try:
         with warnings.catch_warnings(action="ignore"):

@@ -21,7 +21,7 @@ STABLE = 0.9  # stability from which there is little to explain
 ENOUGH = 10  # resamples from which frequencies tell features apart, and a pilot tells how many are needed
 WIDE = 0.1  # half width of an interval that more resamples should narrow
 NARROW = 0.05
-MOST_COMPARED = 30  # more stable candidates beyond which none is tested
+MAX_COMPARED = 30  # more stable candidates beyond which none is tested
 
 
 def find_causes(findings: Findings) -> tuple[Cause, ...]:
@@ -184,7 +184,7 @@ def _more_stable(findings: Findings, candidate: str, other_family: bool) -> Caus
         for row in findings.candidates
         if row.stability.value > known and not (other_family and row.family == result.family(candidate))
     ]
-    if not others or len(others) > MOST_COMPARED:
+    if not others or len(others) > MAX_COMPARED:
         return None
     effect = find_more_stable(
         result,

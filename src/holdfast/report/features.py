@@ -20,7 +20,7 @@ from holdfast.study.work import THIRDS, group_rows
 from holdfast.tradeoff import SelectedFeatures, final_features, selected_features
 from holdfast.tradeoff.selected import match_columns, toward_direction
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 """Dots of a group in a box plot; of more rows, as many at equal distances in the order of their values."""
 
 
@@ -68,7 +68,7 @@ def _make_boxes(
 
 def _pick_rows(values: NDArray[np.float64]) -> tuple[float, ...]:
     known = np.sort(values[np.isfinite(values)])
-    places = np.unique(np.linspace(0, known.size - 1, min(known.size, MOST_ROWS)).round().astype(np.int64))
+    places = np.unique(np.linspace(0, known.size - 1, min(known.size, MAX_ROWS)).round().astype(np.int64))
     return tuple(float(f"{value:.4g}") for value in known[places])
 
 
@@ -83,7 +83,7 @@ def _rows_by_group(result: StudyTables, options: ReportOptions) -> tuple[NDArray
     return X, np.array([number.get(str(label), -1) for label in np.asarray(options.y).tolist()])
 
 
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 RARE = 0.1  # selection frequency below which a feature is only in the table
 
 
@@ -108,7 +108,7 @@ def make_features(
     with warnings.catch_warnings(action="ignore"):
         subsets = runs if top is None else take_best(runs, top)
         table = feature_table(subsets, level=options.level)
-        names = table["feature"][table["frequency"] >= RARE].tolist()[:MOST_SHOWN]
+        names = table["feature"][table["frequency"] >= RARE].tolist()[:MAX_SHOWN]
         final = final_features(result, candidate, threshold=options.threshold, level=options.level, top=top)
         found = selected_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,

@@ -20,7 +20,7 @@ from holdfast.report.causes import (
     near_the_cut,
     take_turns,
 )
-from holdfast.report.features import MOST_SHOWN, RARE, make_feature, make_map, make_table
+from holdfast.report.features import MAX_SHOWN, RARE, make_feature, make_map, make_table
 from holdfast.report.records import Cause, Feature, Features, Stability, Verdict
 from holdfast.report.summary import explain_no_cause
 from holdfast.report.verdict import (
@@ -60,7 +60,7 @@ def describe_features(
 ) -> Features:
     """Return how often each feature was selected, with its stand-ins, and which resample selected which."""
     table = feature_table(subsets, level=level)
-    n_shown = min(int((table["frequency"] >= RARE).sum()), MOST_SHOWN)
+    n_shown = min(int((table["frequency"] >= RARE).sum()), MAX_SHOWN)
     return Features(
         n_features=subsets.n_features,
         n_runs=subsets.n_runs,

@@ -34,7 +34,7 @@ def references(used: Mapping[str | None, str], always: Sequence[str] = ALWAYS) -
 
 TECHNICAL = ("device", "n_jobs", "random_state", "verbose")
 """Parameters of selectors that do not change what is selected, or that follow from the seed of the study."""
-MOST_FAILURES, MOST_WARNINGS, MOST_CLASSES, MOST_NAMED = 10, 20, 20, 5
+MAX_FAILURES, MAX_WARNINGS, MAX_CLASSES, MAX_NAMED = 10, 20, 20, 5
 
 
 def describe_method(findings: Findings) -> Method:
@@ -52,10 +52,10 @@ def describe_method(findings: Findings) -> Method:
         plan={key: value for key, value in provenance["plan"].items() if key != "data"},
         versions=sessions[-1]["versions"] if sessions else {},
         fingerprint=provenance["plan"]["data"],
-        failures=tuple(Failure(error=str(error), count=int(count)) for error, count in failures)[:MOST_FAILURES],
+        failures=tuple(Failure(error=str(error), count=int(count)) for error, count in failures)[:MAX_FAILURES],
         warnings=tuple(
             FitWarning(candidate=str(name), message=str(message), count=int(count)) for name, message, count in warnings
-        )[:MOST_WARNINGS],
+        )[:MAX_WARNINGS],
     )
 
 
@@ -93,7 +93,7 @@ def _sentences(findings: Findings) -> list[str]:
     result, stability, features = findings.result, findings.stability, findings.features
     data, record = result.plan["data"], result.data
     counts = (f"{count:,} of class {shorten(label, 40)}" for label, count in record.classes)
-    classes = f" ({join_first(counts, MOST_NAMED)})" if record.classes else ""
+    classes = f" ({join_first(counts, MAX_NAMED)})" if record.classes else ""
     families = format_count(len(result.families), "selector")
     names = ", ".join(_describe_selector(findings, name) for name in result.families)
     sentences = [
@@ -188,7 +188,7 @@ def _describe_settings(result: StudyTables, family: str, parameters: Mapping[str
     words = []
     for key, value in shown.items():
         if len(texts := varied.get(key, [])) > 1 and all(map(PLAIN.fullmatch, texts)):
-            values = join_words([*texts[:MOST_NAMED], *(["…"] if len(texts) > MOST_NAMED else [])], " or ")
+            values = join_words([*texts[:MAX_NAMED], *(["…"] if len(texts) > MAX_NAMED else [])], " or ")
             counted = "features" if key in SIZES else separate_words(key[2:]) if key.startswith("n_") else ""
             words.append(f"{values} {counted}" if counted else f"{separate_words(key)} {values}")
         elif key in varied or not ((sized and key in SIZES) or value == "auto" or isinstance(value, bool)):
@@ -264,7 +264,7 @@ def describe_data(record: DataRecord) -> list[tuple[str, str]]:
         read = f"{format_count(record.rows_read, 'row')} and {format_count(record.columns_read, 'column')} read; "
         shape = f"{shorten(record.source, 80)}{form}: {'' if whole else read}{shape}"
     facts = [("Data", shape)]
-    counts = join_first((f"{shorten(label, 40)} ({count:,})" for label, count in record.classes), MOST_CLASSES)
+    counts = join_first((f"{shorten(label, 40)} ({count:,})" for label, count in record.classes), MAX_CLASSES)
     classes = f"{len(record.classes)} classes: {counts}" if record.classes else "numbers"
     facts.append(("Target", classes if record.target is None else f"{shorten(record.target, 60)}, {classes}"))
     if record.n_groups is not None:

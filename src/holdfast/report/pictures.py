@@ -22,7 +22,7 @@ from holdfast.report.summary import Summary
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
-MOST_IN_FOREST = 40
+MAX_IN_FOREST = 40
 COLUMNS_OF_FIGURES = {
     "map": {"resample": "resample", "feature": "selected feature", "frequency": "frequency of the feature"},
     "forest": {
@@ -57,7 +57,7 @@ def draw_charts(summary: Summary, *, narrow: bool = False) -> "dict[str, AnyChar
         frames = map_frames(summary.features.map, summary.features.n_runs, summary.features.n_features)
         charts["map"] = draw_selection_map(frames, narrow=narrow)
     measured = [row for row in summary.candidates if row.stability.value == row.stability.value]
-    if len(measured) > 1 and len(summary.candidates) <= MOST_IN_FOREST:
+    if len(measured) > 1 and len(summary.candidates) <= MAX_IN_FOREST:
         rows = forest_rows(summary)
         charts["forest"] = draw_forest(rows, level=summary.level, top=summary.top, axis="stability", narrow=narrow)
     if len(measured) > 1 and not summary.tradeoff.missing:
@@ -120,7 +120,7 @@ def map_frames(record: MapRecord, n_runs: int, n_features: int) -> SelectionMap:
     )
 
 
-MOST_DRAWN = 30
+MAX_DRAWN = 30
 """Candidates up to which mean ranks are drawn; tables have all."""
 
 
@@ -128,10 +128,10 @@ def draw_benchmark(summary: BenchmarkSummary) -> "dict[str, AnyChart]":
     """Return the charts that a summary has data for: mean ranks of each question, and the trade-off."""
     charts: dict[str, AnyChart] = {}
     for name, question in (("stability", summary.stability), ("score", summary.score)):
-        if question.reason is None and len(question.candidates) <= MOST_DRAWN:
+        if question.reason is None and len(question.candidates) <= MAX_DRAWN:
             found = critical_difference_data(as_comparisons(question, summary.level))
             charts[name] = draw_critical_difference(found, what=question.what)
-    if summary.n_ranked and 1 < len(summary.candidates) <= MOST_DRAWN:
+    if summary.n_ranked and 1 < len(summary.candidates) <= MAX_DRAWN:
         rows = pd.DataFrame([vars(row) for row in summary.candidates]).set_index("candidate")
         data = rank_tradeoff_data(rows)
         charts["tradeoff"] = draw_rank_tradeoff(data, score=str(summary.metric), n_datasets=summary.n_ranked)

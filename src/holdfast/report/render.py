@@ -133,10 +133,10 @@ FORMATS: tuple[str, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
 STYLES, BENCHMARK_STYLES = ("report.css", "effects.css"), ("report.css", "benchmark.css")
-MOST_CANDIDATES = 50
-MOST_CSV = 40_000
+MAX_CANDIDATES = 50
+MAX_CSV = 40_000
 """Bytes of the feature table for readers without scripts; with them, a page saves all features that it holds."""
-MOST_TABLE = 640_000
+MAX_TABLE = 640_000
 """Bytes of the names of features in a page; beyond that, the rarest are left out."""
 CSV_COLUMNS = ["feature", "count", "frequency", "low", "high"]
 TEMPLATES = Path(__file__).parent / "templates"
@@ -316,7 +316,7 @@ def page_parts(summary: Summary) -> dict[str, Any]:
         "labels": labels,
         "reported": shorten(labels.candidate(summary.candidate), 60) if summary.candidate else "",
         "table": None if summary.features is None else pack_table(summary.features),
-        "most": MOST_CANDIDATES,
+        "most": MAX_CANDIDATES,
     }
 
 
@@ -395,7 +395,7 @@ def pack_table(features: Features) -> dict[str, Any]:
 
     table, shown = features.table, len(features.shown)
     names = [clean_text(name) for name in table.feature]
-    written = max(shown, _how_many_fit(names, MOST_TABLE))
+    written = max(shown, _how_many_fit(names, MAX_TABLE))
     counts = table.count[:written]
     rows = zip(counts, table.frequency, table.low, table.high, strict=False)
     of_count = {count: [float(f"{number:.4g}") for number in numbers] for count, *numbers in rows}
@@ -413,7 +413,7 @@ def _how_many_fit(names: Sequence[str], most: int) -> int:
     return sum(size <= most for size in sizes)
 
 
-def csv_text(features: Features, most: int = MOST_CSV) -> tuple[str, int]:
+def csv_text(features: Features, most: int = MAX_CSV) -> tuple[str, int]:
     """Return the feature table as CSV, the most frequent features first, and how many features that are."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -521,7 +521,7 @@ NANOSECONDS = {"correlation": (15.0, 0.08), "symmetrical_uncertainty": (150.0, 1
 """About what a pair of features costs, and what each row adds to it, on one core."""
 LONG = 60.0
 """Seconds of a fit that are worth a warning."""
-MOST_LINKED = 20_000
+MAX_LINKED = 20_000
 """Features that may be clustered together: their similarities, as a matrix with its copies, take 8 GB."""
 
 
@@ -633,7 +633,7 @@ class GroupedSelector(Wrapper):
             warnings.warn(
                 f"GroupedSelector compares all pairs of {n_features:,} features, {pairs:.1e} pairs, which takes about "
                 f"{seconds / 60:.0f} minutes for each fit on {n_rows} rows, and up to 8 GB of memory where "
-                f"{MOST_LINKED:,} of them are linked (more are refused). Select some features first: "
+                f"{MAX_LINKED:,} of them are linked (more are refused). Select some features first: "
                 "Prefiltered(GroupedSelector(...), AnovaF(5000)) takes seconds.",
                 UserWarning,
                 stacklevel=4,
@@ -715,9 +715,9 @@ def group_features(
     component = _components(similarity, threshold)
     dense = linkage != "single" or representative == "medoid"
     largest = int(np.bincount(component).max()) if dense else 1
-    if largest > MOST_LINKED:
+    if largest > MAX_LINKED:
         raise ValueError(
-            f"Expected at most {MOST_LINKED:,} features to cluster together, got {largest:,} of {component.size:,} "
+            f"Expected at most {MAX_LINKED:,} features to cluster together, got {largest:,} of {component.size:,} "
             f"that are linked by pairs at threshold={threshold:g}, which would take {20e-9 * largest**2:.0f} GB; raise "
             "threshold, select fewer features first, or give linkage='single' with representative='first'."
         )

@@ -14,7 +14,7 @@ from holdfast.study.data import StudyData
 from holdfast.study.families import Family
 from holdfast.text import join_first
 
-MOST_SHOWN = 60
+MAX_SHOWN = 60
 MODEL = "the model"
 WRAPPED = ("estimator", "regressor")  # where scikit-learn's wrappers keep the estimator that they hand the data to
 UNKNOWN = ("transformers", "transformer_list")  # columns go different ways: the tags do not tell
@@ -128,7 +128,7 @@ def check_gaps(data: StudyData, families: Sequence[Family], estimator: Any) -> N
     pipelines = {}
     for name, part in refusing.items():
         text = " ".join(repr(part).split())
-        shown = text if len(text) <= MOST_SHOWN else f"{type(part).__name__}(…)"
+        shown = text if len(text) <= MAX_SHOWN else f"{type(part).__name__}(…)"
         pipelines[name] = f"{'estimator' if name == MODEL else name}=make_pipeline(SimpleImputer(), {shown})"
     remedies = list(dict.fromkeys([next(iter(pipelines.values())), pipelines.get(MODEL)]))
     others = [name for name in parts if name not in refusing]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from holdfast.result import StudyResult
     from holdfast.study.study import Study
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """How much a result remembers of what was computed from it."""
 
 
@@ -293,7 +293,7 @@ class StudyTables:
     @cached_property
     def memory(self) -> Memory:
         """What was computed from these results before; a result never changes, so that it need not be done again."""
-        return Memory(MOST_BYTES)
+        return Memory(MAX_BYTES)
 
     def without_store(self) -> Self:
         """Return the same results, without the path of a store, such as a temporary one.

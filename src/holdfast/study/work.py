@@ -266,7 +266,7 @@ RANKED = 100
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 FEWEST = 8
 """Classes of fewer rows have no quantiles: these would be close to the values of single rows."""
-MOST_QUANTILES = 200
+MAX_QUANTILES = 200
 """Quantiles are stored for so many features of a family: those that most splits selected."""
 THIRDS = ("lowest third", "middle third", "highest third")
 """Groups of rows by the target, where that is a number."""
@@ -348,7 +348,7 @@ def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> lis
     often: dict[str, list[int]] = {}
     for family, blobs in lists.items():
         times = np.bincount(np.frombuffer(b"".join(blobs), dtype="<i4"), minlength=len(data.names))
-        most = np.argsort(-times, kind="stable")[:MOST_QUANTILES]
+        most = np.argsort(-times, kind="stable")[:MAX_QUANTILES]
         often[family] = np.sort(most[times[most] > 0]).tolist()
     used = sorted(set(chain.from_iterable(often.values())))
     groups = group_rows(data.target, data.n_classes)

@@ -26,7 +26,7 @@ from holdfast.study.tables import StudyTables
 Floats = NDArray[np.float64]
 PLAIN = ("runs", "folds")
 """Designs whose splits are drawn one by one."""
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """How much points remember of what was drawn again; 1000 redraws of 1000 resamples take half of it."""
 
 
@@ -140,7 +140,7 @@ class Points:
     @cached_property
     def memory(self) -> Memory:
         """What was drawn again before."""
-        return Memory(MOST_BYTES)
+        return Memory(MAX_BYTES)
 
     @cached_property
     def frame(self) -> pd.DataFrame:

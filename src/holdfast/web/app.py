@@ -27,7 +27,7 @@ from holdfast.web.guard import Guard, allowed_hosts
 from holdfast.web.pages import ROUTES
 from holdfast.web.results import quietly
 from holdfast.web.routing import make_handlers, make_routes
-from holdfast.web.server import MOST_UPLOADED
+from holdfast.web.server import MAX_UPLOADED
 from holdfast.web.site import Site
 
 
@@ -37,7 +37,7 @@ def create_app(
     token: str | None = None,
     host: str = "127.0.0.1",
     port: int = 8730,
-    most_uploaded: int = MOST_UPLOADED,
+    most_uploaded: int = MAX_UPLOADED,
     at_once: int = 1,
     warm: bool = True,
 ) -> Guard:

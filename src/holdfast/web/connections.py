@@ -24,7 +24,7 @@ SLOWEST_REQUEST = 15
 """Seconds until the head of a request must have come, and the rest of a body that nobody waits for."""
 SLOWEST_READER = 60
 """Seconds in which a reader must have read something."""
-MOST_CONNECTIONS = 200
+MAX_CONNECTIONS = 200
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
 
@@ -44,7 +44,7 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self.opened = time.monotonic()
         self._expect_request()
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > MAX_CONNECTIONS:
             self._make_room()
 
     def _make_room(self) -> None:

@@ -31,7 +31,7 @@ EVERY = 0.5
 """Seconds between two looks at the queue."""
 COUNTED_EVERY = 1.0
 """Seconds between two counts of a store that is written, whoever asks."""
-MOST_QUEUED = 100
+MAX_QUEUED = 100
 TELLS_BIRTHS = Path("/proc/self/stat").exists()
 KILLED = "It ended without a message, as if it had been killed; what was finished is stored."
 NOTHING_ADDED = "The study is as it was; nothing could be added to it:"
@@ -148,8 +148,8 @@ class Launcher:
             state = self.states().get(study)
             if state is not None and state.active:
                 raise RefusedError(409, f"The study {study} is {state.state} already; wait for it, or stop it first.")
-            if len(self._waiting(self._jobs())) >= MOST_QUEUED:
-                raise RefusedError(429, f"There are {MOST_QUEUED} studies in the queue already; wait for some to end.")
+            if len(self._waiting(self._jobs())) >= MAX_QUEUED:
+                raise RefusedError(429, f"There are {MAX_QUEUED} studies in the queue already; wait for some to end.")
             self.folder.check_room()
             self._log(study).unlink(missing_ok=True)
             self._stopping.discard(study)

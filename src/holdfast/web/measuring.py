@@ -232,7 +232,7 @@ class Measurement:
 # Measuring
 
 
-MOST_SWAPS = 10
+MAX_SWAPS = 10
 
 
 def measure_selections(
@@ -274,7 +274,7 @@ def measure_selections(
 
 
 def _find_swaps(subsets: Preferences) -> tuple[Swap, ...]:
-    pairs = swap_data(subsets, most=MOST_SWAPS)
+    pairs = swap_data(subsets, most=MAX_SWAPS)
     clear = pairs[pairs["clear"].astype(bool)].sort_values("turns", ascending=False, kind="stable")
     return tuple(
         Swap(
@@ -309,10 +309,10 @@ def _plan(designed: DesignedRuns, estimate: StabilityEstimate, level: float, hal
 # Comparing
 
 
-MOST_CHANGES = 200
+MAX_CHANGES = 200
 """Features listed beside each other, those whose frequency differs most."""
-MOST_COMPARED = 40
-MOST_NAMED = 12
+MAX_COMPARED = 40
+MAX_NAMED = 12
 READING = ("kind", "n_features", "transpose", "layout")
 """Options whose answers count for the files that ask for them."""
 CHANGES: dict[Standing, str] = {
@@ -507,8 +507,8 @@ def compare_selections(
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", UndefinedStabilityWarning)
         designed, places, notes = _read_all(paths, names, reading)
-        if not 2 <= len(designed) <= MOST_COMPARED:
-            raise ValueError(f"Expected 2 to {MOST_COMPARED} selections to compare, got {len(designed)}.")
+        if not 2 <= len(designed) <= MAX_COMPARED:
+            raise ValueError(f"Expected 2 to {MAX_COMPARED} selections to compare, got {len(designed)}.")
         cut, chosen, top = _cut_alike(designed, measure)
         comparisons = _compare(cut, chosen, paired, level, undefined)
     kind = measured_kind(cut)
@@ -559,8 +559,8 @@ def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, Design
     top = reading["top"]
     if is_exported(path):
         exported = read_designed(path, None, None)
-        if len(exported) > MOST_COMPARED:
-            raise ValueError(f"Expected at most {MOST_COMPARED} candidates to compare, got {len(exported)}.")
+        if len(exported) > MAX_COMPARED:
+            raise ValueError(f"Expected at most {MAX_COMPARED} candidates to compare, got {len(exported)}.")
         return {name: _cut(runs, top) for name, runs in exported.items()}, []
     answers = {name: reading[name] for name in READING if reading[name] is not None}
     given: dict[str, Any] = {}
@@ -678,11 +678,11 @@ def _compare_features(selections: Mapping[str, Preferences], beside: Sequence[in
     ]
     rows.sort(key=lambda row: -abs(row.second - row.first))
     named = {change: tuple(row.feature for row in rows if row.change == change) for change in CHANGES.values()}
-    texts = {change: join_names(names, MOST_NAMED) if names else "none" for change, names in named.items()}
+    texts = {change: join_names(names, MAX_NAMED) if names else "none" for change, names in named.items()}
     return FeatureChanges(
         first=first, second=second, gained=named["gained"], lost=named["lost"], kept=named["kept"],
         gained_text=texts["gained"], lost_text=texts["lost"], kept_text=texts["kept"],
-        rows=tuple(rows[:MOST_CHANGES]), left_out=max(len(rows) - MOST_CHANGES, 0), threshold=THRESHOLD,
+        rows=tuple(rows[:MAX_CHANGES]), left_out=max(len(rows) - MAX_CHANGES, 0), threshold=THRESHOLD,
     )  # fmt: skip
 
 

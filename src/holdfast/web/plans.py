@@ -48,10 +48,10 @@ from holdfast.web.worker import TaskError
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 WORD = re.compile(r"[A-Za-z0-9_-]{1,60}", re.ASCII)
-MOST_SIZES, MOST_VALUES, MOST_SELECTORS = 50, 50, 100
+MAX_SIZES, MAX_VALUES, MAX_SELECTORS = 50, 50, 100
 LONGEST_TIME = 30 * 86_400
 """Seconds of the longest time limit of a fit."""
-MOST_SEED = 2**32 - 1
+MAX_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +110,9 @@ class Plan:
 
 def plan_options(plan: Plan, offers: Offers) -> dict[str, Any]:
     """Return a plan as options of ``holdfast study``, as its configuration file holds them; raise if it is wrong."""
-    if not plan.selectors or len(plan.selectors) > MOST_SELECTORS:
+    if not plan.selectors or len(plan.selectors) > MAX_SELECTORS:
         raise ValueError("Expected at least one selector, got none; choose one." if not plan.selectors
-                         else f"Expected at most {MOST_SELECTORS} selectors, got {len(plan.selectors)}.")  # fmt: skip
+                         else f"Expected at most {MAX_SELECTORS} selectors, got {len(plan.selectors)}.")  # fmt: skip
     sizes = read_sizes(plan.sizes)
     selectors = [selector_text(part, offers, sizes) for part in plan.selectors]
     if len(set(selectors)) < len(selectors):
@@ -127,7 +127,7 @@ def plan_options(plan: Plan, offers: Offers) -> dict[str, Any]:
     limit = plan.time_limit
     if limit is not None and not 0 < limit <= LONGEST_TIME:
         raise ValueError(f"Expected a time limit above 0 and at most {LONGEST_TIME:,} seconds, got {limit:g}.")
-    seed = check_range("the seed", plan.seed, 0, MOST_SEED)
+    seed = check_range("the seed", plan.seed, 0, MAX_SEED)
     return {**options, "seed": seed, "time_limit": limit, "jobs": check_cores(plan.cores)}
 
 
@@ -185,7 +185,7 @@ def read_values(parameter: OfferedParameter, text: str, owner: str) -> list[str]
     """Return the values of a parameter as they were typed, each a number or a plain word."""
     where = f"{parameter.label} of {owner}"
     values = re.split(r"\s*[;|]\s*|,\s+|\s+", text or parameter.default) if text or parameter.default else []
-    if not values or len(values) > (MOST_VALUES if parameter.several else 1):
+    if not values or len(values) > (MAX_VALUES if parameter.several else 1):
         got = f"{len(values)} values" if values else "nothing"
         raise ValueError(f"Expected {'a value' if not values else 'one value'} for {where}, got {got}.")
     for value in values:
@@ -218,8 +218,8 @@ def _is_word(value: str) -> bool:
 def read_sizes(text: str) -> list[int]:
     """Return numbers of features from a text such as ``5, 10, 20``, in order."""
     parts = [part for part in re.split(r"[\s,;|]+", text.strip()) if part]
-    if len(parts) > MOST_SIZES:
-        raise ValueError(f"Expected at most {MOST_SIZES} numbers of features, got {len(parts)}.")
+    if len(parts) > MAX_SIZES:
+        raise ValueError(f"Expected at most {MAX_SIZES} numbers of features, got {len(parts)}.")
     for part in parts:
         if not (part.isascii() and part.isdecimal() and len(part) < 9 and int(part) >= 1):
             raise ValueError(f"Expected whole numbers of features, such as 5, 10, 20, got {clean_text(part)[:60]!r}.")
@@ -270,7 +270,7 @@ def show_command(options: Mapping[str, Any], data: str) -> str:
 
 LONG, LARGE = 3600, 1000 * MEGABYTE
 """Seconds and bytes from which a study is said to be long or large."""
-MOST_REMEMBERED = 200
+MAX_REMEMBERED = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -412,7 +412,7 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
     seconds = (found["seconds"] + again["seconds"]) / cores
     with _lock:
         _costs[command.config] = size
-        while len(_costs) > MOST_REMEMBERED:
+        while len(_costs) > MAX_REMEMBERED:
             _costs.popitem(last=False)
     halves = f", and {again['fits']:,} on halves of the rows" if again["fits"] else ""
     sentence = (
@@ -483,7 +483,7 @@ def usual_cores() -> int:
 # Adding to a study
 
 
-MOST_ADDED = 100_000
+MAX_ADDED = 100_000
 IN_PYTHON = (
     "This study was begun in Python, where it can be continued too: run it there with more resamples or selectors."
 )
@@ -576,7 +576,7 @@ def grow(site: Site, study: str, *, resamples: int, selectors: tuple[Part, ...],
     growth = read_growth(site, study)
     if (state := site.launcher.state(study)).active:
         raise RefusedError(409, f"The study {study} is {state.state} already; wait for it, or stop it first.")
-    check_range("the number of resamples to add", resamples, 0, MOST_ADDED)
+    check_range("the number of resamples to add", resamples, 0, MAX_ADDED)
     if not resamples and not selectors:
         raise ValueError("Expected a number of resamples to add, or selectors, got neither.")
     cut = read_sizes(sizes)

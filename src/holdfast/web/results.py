@@ -114,9 +114,9 @@ def _describe(overview: Overview | None) -> StudyOverview | None:
 # Results
 
 
-MOST_REMEMBERED = 4
+MAX_REMEMBERED = 4
 """Studies whose snapshots are kept."""
-MOST_ANSWERS = 64
+MAX_ANSWERS = 64
 """Answers that a snapshot keeps; beyond that, the one that was not asked for the longest is forgotten."""
 PATIENCE = 4
 """While a study runs, its results are read again after this many times the time that reading them took."""
@@ -146,7 +146,7 @@ class Snapshot:
     file: int
     begun: float = field(default_factory=time.monotonic)
     spent: float = 0.0
-    _memory: Memory = field(default_factory=lambda: Memory(MOST_ANSWERS * FEW_BYTES))
+    _memory: Memory = field(default_factory=lambda: Memory(MAX_ANSWERS * FEW_BYTES))
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -209,7 +209,7 @@ class Results:
             with self._lock:
                 self._snapshots[study] = known
                 self._snapshots.move_to_end(study)
-                while len(self._snapshots) > MOST_REMEMBERED:
+                while len(self._snapshots) > MAX_REMEMBERED:
                     self._snapshots.popitem(last=False)
         return known
 
@@ -218,7 +218,7 @@ class Results:
 
 
 USUAL_LEVEL = 0.95
-MOST_NAMED = 8
+MAX_NAMED = 8
 """Candidates that a sentence lists at most."""
 
 
@@ -342,7 +342,7 @@ def _usual_measure(snapshot: Snapshot, subsets: bool) -> str:
 def check_candidate(result: StudyResult, name: str) -> str:
     """Return the name of a candidate; raise if the study has none such."""
     if name not in result.candidates:
-        known = ", ".join(result.candidates[:MOST_NAMED]) + (", …" if len(result.candidates) > MOST_NAMED else "")
+        known = ", ".join(result.candidates[:MAX_NAMED]) + (", …" if len(result.candidates) > MAX_NAMED else "")
         raise ValueError(f"Expected one of the candidates {known}, got {name[:80]!r}.")
     return name
 

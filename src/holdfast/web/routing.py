@@ -35,7 +35,7 @@ Draw: TypeAlias = Callable[[Any], Mapping[str, str]]
 Parts: TypeAlias = Callable[[Any], Mapping[str, Any]]
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 API = "/api/v1"
-MOST_JSON = 2_000_000
+MAX_JSON = 2_000_000
 FULL = "There is no room left on the disk; nothing was changed. Make room, and try again."
 logger = logging.getLogger("holdfast.web")
 
@@ -170,8 +170,8 @@ async def read_json(request: Request) -> Any:
     content = b""
     async for chunk in request.stream():
         content += chunk
-        if len(content) > MOST_JSON:
-            raise RefusedError(413, f"Expected at most {MOST_JSON / 1e6:g} MB of JSON, got more.")
+        if len(content) > MAX_JSON:
+            raise RefusedError(413, f"Expected at most {MAX_JSON / 1e6:g} MB of JSON, got more.")
     try:
         return json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

@@ -19,9 +19,9 @@ from typing import Any
 from holdfast.web.folder import Folder, read_record, write_private, write_record
 from holdfast.web.guard import MEGABYTE
 
-MOST_UPLOADED = 200 * MEGABYTE
+MAX_UPLOADED = 200 * MEGABYTE
 PORT = 8730
-MOST_PORTS = 50
+MAX_PORTS = 50
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -39,7 +39,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int | None = None,
     open_browser: bool = True,
-    most_uploaded: int = MOST_UPLOADED,
+    most_uploaded: int = MAX_UPLOADED,
     at_once: int = 1,
     new_token: bool = False,
     say: Callable[[str], None] = print,
@@ -149,7 +149,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no name of a host"
         raise ValueError(f"Expected an address of this machine as --host, got {host!r}: {reason}.") from None
-    for number in range(PORT, PORT + MOST_PORTS) if port is None else [port]:
+    for number in range(PORT, PORT + MAX_PORTS) if port is None else [port]:
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -164,7 +164,7 @@ def listen(host: str, port: int | None) -> socket.socket:
                 ) from None
             continue
         return listening
-    where = f"port {port}" if port is not None else f"a port from {PORT} to {PORT + MOST_PORTS - 1}"
+    where = f"port {port}" if port is not None else f"a port from {PORT} to {PORT + MAX_PORTS - 1}"
     raise ValueError(f"Expected {where} of {host} to be free, but other programs use it; give another --port.")
 
 

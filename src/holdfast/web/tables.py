@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 LONGEST = 2000
 """Characters of a name or another text of a plan."""
-MOST_NAMES = 2000
+MAX_NAMES = 2000
 """Columns that can be left out or accepted by their names."""
 
 
@@ -104,8 +104,8 @@ class TableQuery:
             said["accept"] = tuple(dict.fromkeys([*self.accept, *accepted]))
         for key, value in said.items():
             names = value if isinstance(value, tuple) else (value,)
-            if len(names) > MOST_NAMES:
-                raise ValueError(f"Expected at most {MOST_NAMES:,} columns for {key}, got {len(names):,}.")
+            if len(names) > MAX_NAMES:
+                raise ValueError(f"Expected at most {MAX_NAMES:,} columns for {key}, got {len(names):,}.")
             for text in names:
                 check_text(text, key)
         return said
@@ -233,7 +233,7 @@ def known_facts(name: str) -> Facts:
 # Tasks
 
 
-MOST_COLUMNS = 200_000
+MAX_COLUMNS = 200_000
 """Names of columns that are searched."""
 SHARE_OF_TIME = 0.9
 """Of the time that a task has, how much a command may take that it waits for."""
@@ -249,7 +249,7 @@ def list_columns(path: str, reading: dict[str, Any], transpose: bool) -> list[st
     file = as_path(path)
     loaded = load_kept(file, Reading(**reading))
     frame = turn(loaded.frame, loaded.decimal, display_name(file)) if transpose else loaded.frame
-    return [str(name) for name in frame.columns[:MOST_COLUMNS]]
+    return [str(name) for name in frame.columns[:MAX_COLUMNS]]
 
 
 def inspect_known(name: str) -> TableInspection:
@@ -292,7 +292,7 @@ LARGEST = 500 * MEGABYTE
 """Bytes of the largest table that is kept."""
 UNREADABLE = (OSError, ValueError, TypeError, NotImplementedError)
 """What is raised where a table cannot be packed or unpacked, by Arrow too."""
-MOST_KEPT = 2
+MAX_KEPT = 2
 """Ways of reading one file of which the tables are kept; the newest stay."""
 
 
@@ -334,5 +334,5 @@ def _keep(file: Path, loaded: Loaded) -> None:
         return
     finally:
         passing.unlink(missing_ok=True)
-    for old in sorted(file.parent.glob(".table-*.npz"), key=lambda other: -other.stat().st_mtime)[MOST_KEPT:]:
+    for old in sorted(file.parent.glob(".table-*.npz"), key=lambda other: -other.stat().st_mtime)[MAX_KEPT:]:
         old.unlink(missing_ok=True)

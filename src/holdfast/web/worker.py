@@ -22,7 +22,7 @@ from typing import Any
 PRELOADED = ["holdfast.web.preloaded", "scipy.stats", "pyarrow.parquet", "python_calamine"]
 """Modules that workers find loaded: the tasks, and what is otherwise imported only when it is needed."""
 GIGABYTE = 1_000_000_000
-MOST_ANSWERED = 64_000_000
+MAX_ANSWERED = 64_000_000
 """Bytes of the longest answer."""
 KEPT_VARIABLES = re.compile(
     r"PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|PYTHON\w+|\w+_NUM_THREADS|NUMBA_\w+|HOLDFAST_\w+|LD_LIBRARY_PATH"
@@ -128,7 +128,7 @@ def _receive(receiving: connection.Connection, end: float, limits: Limits) -> by
         if not piece:
             return bytes(content) or None
         content += piece
-        if len(content) > MOST_ANSWERED:
+        if len(content) > MAX_ANSWERED:
             raise TaskError("The answer is too long to be shown; try a smaller file.")
     raise TaskError(_too_slow(limits))
 
@@ -160,7 +160,7 @@ def _work(sending: connection.Connection, name: str, arguments: str, limits: Lim
     _separate()
     _limit(limits)
     content = _answer(name, arguments, limits)
-    if len(content) > MOST_ANSWERED:
+    if len(content) > MAX_ANSWERED:
         content = json.dumps({"error": "The answer is too long to be shown; try a smaller file."}).encode()
     with open(sending.fileno(), "wb", closefd=False) as out:
         out.write(content)

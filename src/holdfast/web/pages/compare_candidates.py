@@ -46,7 +46,7 @@ routes = Routes()
 
 OFTEN = 0.5
 """Selection frequency that the interval of a feature that is selected often exceeds."""
-MOST_FEATURES, MOST_COLUMNS = 200, 60
+MAX_FEATURES, MAX_COLUMNS = 200, 60
 """Features of the table, and columns of the maps."""
 
 
@@ -94,7 +94,7 @@ def pair_features(first: Preferences, second: Preferences, *, level: float) -> t
     names = [show_name(first.features[place]) for place in used.tolist()]
     table = pd.DataFrame({"feature": names, "place": used, **columns})
     gap, most = (table["first"] - table["second"]).abs(), table[["first", "second"]].max(axis=1)
-    order = np.lexsort((-most.to_numpy(), -gap.to_numpy().round(12)))[:MOST_FEATURES]
+    order = np.lexsort((-most.to_numpy(), -gap.to_numpy().round(12)))[:MAX_FEATURES]
     rows: list[Any] = table.iloc[order].to_dict("records")
     ends = [[(row[f"{side}_low"], row[f"{side}_high"]) for side in ("first", "second")] for row in rows]
     standings = [compare_standings(first_ends, second_ends, OFTEN) for first_ends, second_ends in ends]
@@ -122,7 +122,7 @@ def describe_overlap(first: Preferences, second: Preferences) -> str:
 def find_columns(runs: Sequence[Preferences]) -> NDArray[np.int64]:
     """The features that the two selected most often together, the most frequent first."""
     total = sum(each.frequency for each in runs)
-    order = np.argsort(-np.asarray(total), kind="stable")[:MOST_COLUMNS]
+    order = np.argsort(-np.asarray(total), kind="stable")[:MAX_COLUMNS]
     return order[np.asarray(total)[order] > 0]
 
 

@@ -25,8 +25,8 @@ routes = Routes()
 Joint: TypeAlias = Literal["independent", "turns", "together", "same-size"]
 Cells: TypeAlias = NDArray[np.bool_]
 
-MOST_REPETITIONS, LEAST_REPETITIONS = 200, 25
-MOST_CELLS = 1_000_000
+MAX_REPETITIONS, LEAST_REPETITIONS = 200, 25
+MAX_CELLS = 1_000_000
 """Runs × features of all repetitions together, beyond which there are fewer, so that an answer comes at once."""
 TOGETHER = 0.95
 """Correlation of the scores behind the selections of features that come together."""
@@ -164,15 +164,15 @@ def simulate(scenario: Scenario, n_runs: int, seed: int) -> Simulation:
 
 def count_repetitions(n_cells: int) -> int:
     """How often runs of so many cells are drawn again."""
-    return max(LEAST_REPETITIONS, min(MOST_REPETITIONS, MOST_CELLS // n_cells))
+    return max(LEAST_REPETITIONS, min(MAX_REPETITIONS, MAX_CELLS // n_cells))
 
 
 # The page
 
 
 LEVEL = 0.95
-MOST_SLIDERS = 12
-MOST_ROWS = 50
+MAX_SLIDERS = 12
+MAX_ROWS = 50
 LOWEST, BIN = -0.2, 0.02
 """Where the histogram of the repetitions begins, and how wide its bars are; rarer values are put into the first."""
 LIMITS = {
@@ -317,11 +317,11 @@ def show_explorer(site: Site, query: ExploreQuery) -> Page:
         population=found.population,
         estimate=record_stability(found.estimate, LEVEL),
         with_stand_ins=None if found.with_stand_ins is None else record_stability(found.with_stand_ins, LEVEL),
-        map=tuple(tuple(found.runs.selected(run)) for run in range(min(query.runs, MOST_ROWS))),
+        map=tuple(tuple(found.runs.selected(run)) for run in range(min(query.runs, MAX_ROWS))),
         repetitions=repetitions,
         sentences=tuple(tell(found, repetitions, query)),
         presets=PRESETS,
-        n_sliders=min(MOST_SLIDERS, query.features),
+        n_sliders=min(MAX_SLIDERS, query.features),
         limits=LIMITS | {"relevant": (0, query.features)},
         joints=JOINTS,
         again=replace(query, seed=(query.seed + 1) % 2**32).address,
@@ -334,7 +334,7 @@ def check_query(query: ExploreQuery) -> None:
         value = getattr(query, name)
         if not least <= value <= largest:
             raise ValueError(f"Expected {name} from {least:g} to {largest:g}, got {value:g}.")
-    most = min(MOST_SLIDERS, query.features)
+    most = min(MAX_SLIDERS, query.features)
     if len(query.p) > most:
         raise ValueError(f"Expected p of the first {most} features at most, got {len(query.p)}.")
     if not all(0 <= value <= 1 for value in query.p):

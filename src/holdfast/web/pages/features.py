@@ -263,7 +263,7 @@ def _count_all(result: StudyResult) -> dict[str, tuple[NDArray[np.int32], int]]:
 
 
 MOST = 1000
-MOST_SEARCHED = 200
+MAX_SEARCHED = 200
 SORTS = {
     "frequency": "frequency", "with-stand-ins": "frequency with stand-ins", "effect": "effect", "name": "name",
     "column": "order in the file",
@@ -388,8 +388,8 @@ def check_query(query: FeaturesQuery) -> None:
     """Refuse what cannot be searched for."""
     if not 1 <= query.most <= MOST:
         raise ValueError(f"Expected most from 1 to {MOST}, got {query.most}.")
-    if len(query.search) > MOST_SEARCHED:
-        raise ValueError(f"Expected a search of at most {MOST_SEARCHED} characters, got {len(query.search)}.")
+    if len(query.search) > MAX_SEARCHED:
+        raise ValueError(f"Expected a search of at most {MAX_SEARCHED} characters, got {len(query.search)}.")
     if query.verdict and query.verdict not in VERDICTS:
         raise ValueError(f"Expected verdict to be one of {', '.join(VERDICTS)}, got {query.verdict[:60]!r}.")
 
@@ -421,7 +421,7 @@ def list_facts(features: CandidateFeatures) -> FeatureFacts:
 # One feature
 
 
-MOST_INSTEAD = 10
+MAX_INSTEAD = 10
 WIDTH, NARROW, HEIGHT = 560, 262, 220
 
 
@@ -477,7 +477,7 @@ def show_feature(site: Site, study: str, place: str, query: FeaturesQuery) -> Pa
     order = features.arrange(query.sort, query.search.strip(), query.verdict)
     position = order.index(column) + 1 if column in order else 0
     selected, facts = features.selected_in(column), list_facts(features)
-    frame = selected_instead(features.runs, column, most=MOST_INSTEAD, level=LEVEL)
+    frame = selected_instead(features.runs, column, most=MAX_INSTEAD, level=LEVEL)
     instead = [{**row, **_link(features, int(row["column"]))} for row in frame.to_dict(orient="records")]
     return Page(
         state=state, measured=snapshot.progress.done, settings=query, candidates=list_candidates(snapshot),

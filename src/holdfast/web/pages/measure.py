@@ -26,7 +26,7 @@ from holdfast.text import display_names
 from holdfast.web.folder import Upload
 from holdfast.web.forms import list_levels
 from holdfast.web.guard import RefusedError
-from holdfast.web.measuring import MOST_COMPARED, Measurement, ReadingQuery, SelectionsComparison
+from holdfast.web.measuring import MAX_COMPARED, Measurement, ReadingQuery, SelectionsComparison
 from holdfast.web.rendering import Page
 from holdfast.web.routing import Routes, list_changes, make_address
 from holdfast.web.selections import CHOICES, UNNAMED, list_measures, parse_undefined, plain_sentence
@@ -258,8 +258,8 @@ async def show_comparison(site: Site, query: CompareQuery) -> Page:
     check_level(query.level)
     parse_undefined(query.undefined)
     keys = list(dict.fromkeys(query.of))
-    if len(keys) > MOST_COMPARED:
-        raise ValueError(f"Expected at most {MOST_COMPARED} files to compare, got {len(keys)}.")
+    if len(keys) > MAX_COMPARED:
+        raise ValueError(f"Expected at most {MAX_COMPARED} files to compare, got {len(keys)}.")
     uploads = tuple(site.uploads.get(key, "selections") for key in keys)
     comparison, question, problem = None, None, ""
     if uploads:

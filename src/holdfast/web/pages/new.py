@@ -20,7 +20,7 @@ from holdfast.web.tables import Facts, TableQuery
 from holdfast.web.worker import TaskError
 
 routes = Routes()
-MOST_FOUND = 50
+MAX_FOUND = 50
 ADDING_UP = ("ignore", "accept")
 """Options whose values join those that were given before."""
 
@@ -110,7 +110,7 @@ class ColumnQuery(TableQuery):
 async def search_columns(site: Site, upload: str, query: ColumnQuery) -> dict[str, Any]:
     """Find columns of a table by a part of their names."""
     found = await tables.find_columns(site, tables.find_table(site, upload), query, query.text)
-    return {"columns": found[:MOST_FOUND], "total": len(found)}
+    return {"columns": found[:MAX_FOUND], "total": len(found)}
 
 
 # The plan

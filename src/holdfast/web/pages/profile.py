@@ -146,9 +146,9 @@ class SizedSelection:
 # The page
 
 
-MOST_FEATURES = 100
+MAX_FEATURES = 100
 """Features that are listed at a size."""
-MOST_LINES = 8
+MAX_LINES = 8
 """Selectors in one picture, as many as there are colors."""
 COLUMNS = {
     "selector": "selector", "size": "number of features", "stability": "stability", "low": "lower end of the interval",
@@ -218,7 +218,7 @@ def show_profile(site: Site, study: str, query: ProfileQuery) -> Page:
         lines: list[ProfileLine] = []
     else:
         others = [other for other in sources if query.together and not other.missing and other != source]
-        lines = [_make_line(_profile(snapshot, each.name, options)) for each in [source, *others][:MOST_LINES]]
+        lines = [_make_line(_profile(snapshot, each.name, options)) for each in [source, *others][:MAX_LINES]]
     size = query.size or (_usual_size(lines[0]) if lines else 0)
     knots = KNOTS.format("0.2") if any(line.knots for line in lines) else ""
     return Page(
@@ -338,7 +338,7 @@ def _select(result: StudyResult, name: str, size: int, options: CommonOptions) -
     rows: list[Any] = table[["feature", "count", "frequency", "low", "high"]].to_dict("records")
     features = tuple(
         SizedFeature(**{**row, "feature": show_name(row["feature"]), "place": place})
-        for place, row in zip(places[:MOST_FEATURES], rows, strict=False)
+        for place, row in zip(places[:MAX_FEATURES], rows, strict=False)
     )
     return SizedSelection(
         family=name, size=size, n_runs=designed.runs.n_runs, n_selected=len(table), features=features,
