@@ -25,7 +25,7 @@ from holdfast.cli import app
 from holdfast.inference import compare_ranks
 from holdfast.io.table import make_table
 from holdfast.plots import critical_difference_data, plot_critical_difference, plot_rank_tradeoff, rank_tradeoff_data
-from holdfast.plots.ranks import LONGEST
+from holdfast.plots.ranks import MAX_LENGTH
 from holdfast.report import BenchmarkSummary, benchmark_latex, render_benchmark
 from holdfast.report.pictures import draw_benchmark
 from holdfast.study import StoreError, StudyInterrupted
@@ -474,7 +474,7 @@ def test_names_of_a_critical_difference_diagram_never_overlap():
     chart = plot_critical_difference(compare_ranks(values, "nemenyi")).to_dict()
     labels = re.findall(r'"label": "([^"]*)"', json.dumps(chart))
     assert len(labels) >= 20
-    assert max(map(len, labels)) <= 6 * LONGEST + 12  # an escape is six characters
+    assert max(map(len, labels)) <= 6 * MAX_LENGTH + 12  # an escape is six characters
 
 
 def test_bars_join_exactly_neighbors_of_which_no_two_differ():

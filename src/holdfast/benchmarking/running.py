@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LIST = "benchmark.json"
 SCHEMA = "holdfast.benchmark-folder/1"
-LONGEST = 60
+MAX_LENGTH = 60
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|benchmark)(\..*)?", re.IGNORECASE)
 """Names that Windows keeps for devices, and that of the list."""
 
@@ -82,7 +82,7 @@ def store_name(name: str) -> str:
     keep different names apart.
     """
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    safe = re.sub(r"[^\w.-]+", "_", plain).strip("._-")[:LONGEST]
+    safe = re.sub(r"[^\w.-]+", "_", plain).strip("._-")[:MAX_LENGTH]
     if safe == name and not RESERVED.fullmatch(safe):
         return f"{safe}.db"
     return f"{safe or 'data'}-{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:8]}.db"

@@ -15,7 +15,7 @@ from holdfast.io.options import DEFAULTS, OPTIONS
 from holdfast.text import clean_text, join_first
 from holdfast.text import shorten as shorten_text
 
-LONGEST = 60
+MAX_LENGTH = 60
 """Characters of a name or an entry in a question."""
 MAX_CHOICES = 50
 YES, NO = "true", "false"
@@ -94,7 +94,7 @@ class Question:
         known = [value for value, _ in self.choices]
         wrong = [value for value in values if value not in known and not self.typed]
         if wrong or (len(values) != 1 and not self.several):
-            shown = clean_text(wrong[0])[:LONGEST] if wrong else f"{len(values)} answers"
+            shown = clean_text(wrong[0])[:MAX_LENGTH] if wrong else f"{len(values)} answers"
             raise ValueError(f"Expected one of the answers that were offered, got {shown!r}; choose again.")
         if self.several:
             left = tuple(value for value in known if value not in values)
@@ -119,7 +119,9 @@ def _as_value(option: str, text: str) -> Any:
         return DEFAULTS[option]
     if option == "n_features":
         if not (text.strip().isdecimal() and text.strip().isascii() and len(text.strip()) < 16):
-            raise ValueError(f"Expected a whole number of features, got {clean_text(text)[:LONGEST]!r}; type a number.")
+            raise ValueError(
+                f"Expected a whole number of features, got {clean_text(text)[:MAX_LENGTH]!r}; type a number."
+            )
         return int(text)
     return text
 
@@ -166,7 +168,7 @@ ReadingError.__module__ = "holdfast.io"  # the name by which it is imported, and
 # Words
 
 
-def shorten(text: Any, limit: int = LONGEST) -> str:
+def shorten(text: Any, limit: int = MAX_LENGTH) -> str:
     """Return a text as it can be shown on one line: without control characters, and cut if it is long."""
     words = " ".join(str(text)[: 4 * limit].split())
     return words and shorten_text(words, limit)

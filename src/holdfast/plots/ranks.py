@@ -16,7 +16,7 @@ ROW = 19
 """Pixels from one name to the next below it, so that names never overlap."""
 BAR = 9
 """Pixels from one bar of candidates that do not differ to the next."""
-LONGEST = 26
+MAX_LENGTH = 26
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -194,7 +194,7 @@ def _y(field: str, height: int) -> Any:
 def _names(candidates: pd.DataFrame, x: Any, top: int, height: int) -> "list[alt.Chart]":
     """Return the name of each candidate beside the axis, and the line that leads from its rank to it."""
     k = len(candidates)
-    shown = display_names(shorten(name, LONGEST) for name in candidates["name"])
+    shown = display_names(shorten(name, MAX_LENGTH) for name in candidates["name"])
     rows = candidates.assign(
         label=["\u2002".join([name, format_number(rank)][:: 1 if side == "left" else -1]) for name, rank, side in zip(
             shown, candidates["rank"], candidates["side"], strict=True)],

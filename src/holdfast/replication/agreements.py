@@ -140,7 +140,7 @@ SLOWEST, FASTEST = 1.0, 2.0
 NO_AGREEMENT = 0.002
 """Agreement up to which there is no profile to find."""
 STEEPEST = 4.0
-MOST = 2**31
+MAX_COUNT = 2**31
 """Features and runs are fewer than this."""
 
 
@@ -175,9 +175,9 @@ class FrequencyProfile:
         """Return what :meth:`to_dict` wrote, without the order of the features."""
         n_runs = read_plain(int, plain["n_runs"], "n_runs")
         counts, features = (read_plain(tuple[int, ...], plain[name], name) for name in ("counts", "features"))
-        if not (len(counts) == len(features) and all(0 <= count <= n_runs < MOST for count in counts)):
+        if not (len(counts) == len(features) and all(0 <= count <= n_runs < MAX_COUNT for count in counts)):
             raise ValueError(f"Expected counts of features from 0 to {n_runs}, got others.")
-        if not all(0 < number < MOST for number in features):
+        if not all(0 < number < MAX_COUNT for number in features):
             raise ValueError("Expected a positive number of features for each count, got others.")
         return cls(np.array(counts, np.int64), n_runs, np.array(features, np.int64))
 

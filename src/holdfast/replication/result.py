@@ -15,7 +15,7 @@ from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.preferences import Preferences
 from holdfast.replication import agreements
-from holdfast.replication.agreements import FEWEST_PAIRS, MOST, NO_AGREEMENT, FrequencyProfile, HalvingAgreements
+from holdfast.replication.agreements import FEWEST_PAIRS, MAX_COUNT, NO_AGREEMENT, FrequencyProfile, HalvingAgreements
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import read_plain, to_plain
 from holdfast.text import format_number, format_percent
@@ -320,8 +320,8 @@ class Replicability(ResultMixin):
         """Raise if numbers that were read do not fit each other."""
         check_level(self.level)
         if not (
-            0 < self.n_rows < MOST
-            and 0 <= self.n_empty <= self.n_pairs < MOST
+            0 < self.n_rows < MAX_COUNT
+            and 0 <= self.n_empty <= self.n_pairs < MAX_COUNT
             and self.frame["column"].between(0, self.n_features - 1).all()
             and (self.reason is not None or self._is_known())
         ):

@@ -19,7 +19,7 @@ from holdfast.declared import About, Registry
 Design: TypeAlias = Literal["runs", "folds", "pairs", "nested_folds", "nested_subsamples"]
 Ints: TypeAlias = NDArray[np.int64]
 ROWS, NOISE = range(2)  # what a random stream is for
-MOST = 10_000_000
+MAX_COUNT = 10_000_000
 """Most samples, folds or repeats: their rows alone would fill a disk."""
 SHARED_ROWS = (
     "Resamples of one data set share many rows, so they agree more than studies of new samples would. Even on pure "
@@ -566,8 +566,8 @@ def check_count(name: str, value: Any, least: int) -> None:
     """Raise unless a parameter is a whole number of at least so many."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"Expected {name} to be a whole number of at least {least}, got {value!r}.")
-    if value > MOST:
-        raise ValueError(f"Expected {name} to be at most {MOST:,}, got {value!r}.")
+    if value > MAX_COUNT:
+        raise ValueError(f"Expected {name} to be at most {MAX_COUNT:,}, got {value!r}.")
 
 
 def check_share(what: str, value: Any, *, zero: bool = False, one: bool = False) -> None:

@@ -20,7 +20,7 @@ from holdfast.web.guard import MEGABYTE, RefusedError
 
 PRIVATE = ".holdfast-page"
 OWNER_ONLY = 0o700
-A_MOMENT = 2.0
+SETTLE_SECONDS = 2.0
 """Seconds during which a file may be written twice without its time showing it, on any file system."""
 TOKEN = re.compile(r"[\w-]{32,128}", re.ASCII)
 ELSEWHERE = re.compile(r"(?<![\w/:.~-])~?(?:/[^\s/:;,'\"<>()]+)+/(?=[^\s/])")
@@ -191,7 +191,7 @@ def stamp_file(path: Path) -> Stamp | None:
         return None
     with suppress(OSError):
         facts.append(path.with_name(f"{path.name}-wal").stat())
-    if time.time() - max(file.st_mtime for file in facts) < A_MOMENT:
+    if time.time() - max(file.st_mtime for file in facts) < SETTLE_SECONDS:
         return None
     return tuple((file.st_ino, file.st_size, file.st_mtime_ns) for file in facts)
 

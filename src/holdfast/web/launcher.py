@@ -27,7 +27,7 @@ from holdfast.web.guard import RefusedError
 
 logger = logging.getLogger("holdfast.web")
 State: TypeAlias = Literal["queued", "starting", "running", "stopping", "stopped", "finished", "failed", "unreadable"]
-EVERY = 0.5
+POLL_SECONDS = 0.5
 """Seconds between two looks at the queue."""
 COUNTED_EVERY = 1.0
 """Seconds between two counts of a store that is written, whoever asks."""
@@ -202,7 +202,7 @@ class Launcher:
                 await anyio.to_thread.run_sync(self.look)
             except Exception as error:  # a full disk, too many processes: it is tried again
                 logger.debug("The queue could not be looked after: %s", error)
-            await anyio.sleep(EVERY)
+            await anyio.sleep(POLL_SECONDS)
 
     def look(self) -> None:
         """Start studies that wait while there is room."""

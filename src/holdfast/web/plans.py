@@ -268,7 +268,7 @@ def show_command(options: Mapping[str, Any], data: str) -> str:
 # From data and a plan to a command
 
 
-LONG, LARGE = 3600, 1000 * MEGABYTE
+LONG_SECONDS, LARGE_BYTES = 3600, 1000 * MEGABYTE
 """Seconds and bytes from which a study is said to be long or large."""
 MAX_REMEMBERED = 200
 
@@ -446,13 +446,13 @@ def _explain_failures(site: "Site", found: dict[str, Any]) -> list[str]:
 
 def _warn(site: "Site", seconds: float, size: int) -> tuple[str, ...]:
     warnings = []
-    if seconds > LONG:
+    if seconds > LONG_SECONDS:
         warnings.append(f"This will take about {format_duration(seconds)}. Fewer selectors or resamples take less; a "
                         "study can be stopped and resumed at any time.")  # fmt: skip
     free = shutil.disk_usage(site.folder.path).free - SPARE
     if size > free:
         warnings.append(f"There is not enough room on the disk: {max(free, 0) / MEGABYTE:,.0f} MB are free.")
-    elif size > LARGE:
+    elif size > LARGE_BYTES:
         warnings.append(f"This will take {size / MEGABYTE:,.0f} MB of the {free / MEGABYTE:,.0f} MB free on the disk.")
     return tuple(warnings)
 

@@ -38,7 +38,7 @@ from holdfast.web.worker import TaskError
 if TYPE_CHECKING:
     from holdfast.web.site import Site
 
-LONGEST = 2000
+MAX_LENGTH = 2000
 """Characters of a name or another text of a plan."""
 MAX_NAMES = 2000
 """Columns that can be left out or accepted by their names."""
@@ -140,8 +140,8 @@ class Facts:
 
 def check_text(text: Any, what: str) -> Any:
     """Return a text that can be handed to another process."""
-    if isinstance(text, str) and (len(text) > LONGEST or "\0" in text or not _encodes(text)):
-        raise ValueError(f"Expected a text of at most {LONGEST:,} usual characters for {what}, got another.")
+    if isinstance(text, str) and (len(text) > MAX_LENGTH or "\0" in text or not _encodes(text)):
+        raise ValueError(f"Expected a text of at most {MAX_LENGTH:,} usual characters for {what}, got another.")
     return text
 
 
@@ -183,7 +183,7 @@ async def find_columns(site: "Site", upload: Upload, query: TableQuery, text: st
     reading = {key: value for key, value in query.options().items() if key in OF_FILE}
     arguments = {"path": str(site.uploads.path(upload)), "reading": reading, "transpose": bool(query.transpose)}
     names: list[str] = (await _remember(site, upload, "list_columns", arguments))["answer"]
-    sought = text[:LONGEST].lower()
+    sought = text[:MAX_LENGTH].lower()
     found = [name for name in names if sought in name.lower()]
     return sorted(found, key=lambda name: not name.lower().startswith(sought))
 

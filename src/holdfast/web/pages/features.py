@@ -262,7 +262,7 @@ def _count_all(result: StudyResult) -> dict[str, tuple[NDArray[np.int32], int]]:
 # The table
 
 
-MOST = 1000
+MAX_SHOWN = 1000
 MAX_SEARCHED = 200
 SORTS = {
     "frequency": "frequency", "with-stand-ins": "frequency with stand-ins", "effect": "effect", "name": "name",
@@ -377,7 +377,7 @@ def show_features(site: Site, study: str, query: FeaturesQuery) -> Page:
     order = features.arrange(query.sort, query.search.strip(), query.verdict)
     shown = order[: query.most]
     page.facts, page.n_found = list_facts(features), len(order)
-    page.more = replace(query, most=min(query.most + 100, MOST)).address(study)
+    page.more = replace(query, most=min(query.most + 100, MAX_SHOWN)).address(study)
     page.rows = tuple(
         FeatureRow(place=place, feature=feature) for place, feature in zip(shown, features.describe(shown), strict=True)
     )
@@ -386,8 +386,8 @@ def show_features(site: Site, study: str, query: FeaturesQuery) -> Page:
 
 def check_query(query: FeaturesQuery) -> None:
     """Refuse what cannot be searched for."""
-    if not 1 <= query.most <= MOST:
-        raise ValueError(f"Expected most from 1 to {MOST}, got {query.most}.")
+    if not 1 <= query.most <= MAX_SHOWN:
+        raise ValueError(f"Expected most from 1 to {MAX_SHOWN}, got {query.most}.")
     if len(query.search) > MAX_SEARCHED:
         raise ValueError(f"Expected a search of at most {MAX_SEARCHED} characters, got {len(query.search)}.")
     if query.verdict and query.verdict not in VERDICTS:
