@@ -112,7 +112,7 @@ class Model(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Room for a step, and for the point it leads to."""
+    """CellWorkspace for a step, and for the point it leads to."""
 
     v: Floats
     pull: Floats

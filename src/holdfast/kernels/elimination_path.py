@@ -5,7 +5,7 @@ they call, in this order:
 
     begin_resample → begin_path → start_gram → (fit → weigh → record → cut → next_gram) for each size → finish
 
-What the arrays of :class:`Room` hold, for n rows, p columns at the start, and s columns that are active now:
+What the arrays of :class:`Workspace` hold, for n rows, p columns at the start, and s columns that are active now:
 
 - ``places[:s]`` are the active columns, ascending, as places 0 … p − 1 in ``Z.column``; ``w[:s]`` their weights of Z.
   The weights of X's standardized columns are w · β⁻¹ for forced ones (β is the shrinkage), w for others: Z holds the
@@ -111,7 +111,7 @@ def collect_paths(model: str, layout: Layout, outcome: Outcome, max_iter: int) -
     return Paths(kept_until, weight, selected, coef, intercept)
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Arrays that every path of a call uses again; see the top of this module."""
 
     K: NDArray[np.float64]  # Gram matrix of the path's rows
@@ -127,11 +127,11 @@ class Room(NamedTuple):
 
 
 @summing_step
-def room_for(Z, n, wide, shared):  # type: ignore[no-untyped-def]
+def make_workspace(Z, n, wide, shared):  # type: ignore[no-untyped-def]
     """Make room for paths from these columns on up to n rows; with the shared Gram matrix if there is to be one."""
     p = Z.column.size
     side = n if wide else p
-    room = Room(
+    room = Workspace(
         square(n if wide else 0), square(n if shared else 0), square(side), panel(side),
         np.arange(p), np.empty(p, np.int64), vector(p), vector(p), vector(n), vector(n),
     )  # fmt: skip

@@ -356,7 +356,7 @@ class Cells(NamedTuple):
     starts: NDArray[np.int64]  # where the held-out rows of each cell begin among those of all cells
 
 
-class Room(NamedTuple):
+class CellWorkspace(NamedTuple):
     """Arrays that every cell of a call uses again."""
 
     train: NDArray[np.float64]  # most columns × rows of X
@@ -377,13 +377,13 @@ class Cell(NamedTuple):
 
 
 @exact_step
-def make_room(cells):  # type: ignore[no-untyped-def]
+def allocate(cells):  # type: ignore[no-untyped-def]
     """Make room for the largest cell."""
     p, n_tests = 0, 0
     for cell in range(cells.splits.size):
         p = max(p, cells.column_starts[cell + 1] - cells.column_starts[cell])
         n_tests = max(n_tests, cells.starts[cell + 1] - cells.starts[cell])
-    return Room(np.empty((p, cells.X.shape[0])), np.empty((p, n_tests)), np.empty(p), np.empty(p))
+    return CellWorkspace(np.empty((p, cells.X.shape[0])), np.empty((p, n_tests)), np.empty(p), np.empty(p))
 
 
 @exact_step

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.jit import exact_step, frozen, kernel
-from holdfast.kernels.linear import has_all_classes, make_room, take, take_cell
+from holdfast.kernels.linear import allocate, has_all_classes, take, take_cell
 from holdfast.kernels.tolerances import DISTANCE_ROUNDING, SAME_DISTANCE, SAME_WEIGHT
 
 Floats = NDArray[np.float64]
@@ -241,7 +241,7 @@ def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, 
     ``tree`` tells for each cell whether scikit-learn would search a tree. With ``label_only`` the shares of a row may
     not be scikit-learn's, where ties leave the class alone.
     """
-    room = make_room(cells)
+    room = allocate(cells)
     sure_votes, tied_votes = np.zeros(shares.shape[1], np.int64), np.zeros(shares.shape[1], np.int64)
     for number in range(cells.splits.size):
         cell, scaled = take_cell(cells, number, kind, room)
@@ -266,7 +266,7 @@ def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, 
 @kernel
 def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, given_up):  # type: ignore[no-untyped-def]
     """Set the weighted mean of the neighbors' numbers for the held-out rows of every cell."""
-    room = make_room(cells)
+    room = allocate(cells)
     for number in range(cells.splits.size):
         cell, scaled = take_cell(cells, number, kind, room)
         search, fine = _begin(cell, k)

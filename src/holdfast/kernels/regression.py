@@ -19,12 +19,12 @@ from holdfast.kernels.linear import (
     Columns,
     add_gram,
     all_finite,
+    allocate,
     dot,
     factorize,
     fill,
     has_all_classes,
     keep_weights,
-    make_room,
     margins_of,
     panel,
     reduce_columns,
@@ -113,7 +113,7 @@ def _take_and_center(cells, number, kind, y, intercept, room, seen):  # type: ig
 @summing_kernel
 def logistic_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
     """Set the log-odds of class 1 of the held-out rows, and the weights, of every cell that is not given up."""
-    room, seen = make_room(cells), np.zeros(2, np.int64)
+    room, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         if not given_up[number]:
             cell, fine = _take_and_center(cells, number, kind, y, intercept, room, seen)
@@ -127,7 +127,7 @@ def logistic_margins(cells, y, C, intercept, kind, margins, weights, given_up): 
 @summing_kernel
 def wide_logistic_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
     """Do the same for cells with more columns than rows, by the Gram matrices of their rows."""
-    room, seen = make_room(cells), np.zeros(2, np.int64)
+    room, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         if not given_up[number]:
             cell, fine = _take_and_center(cells, number, kind, y, intercept, room, seen)
@@ -308,7 +308,7 @@ def _solve(fit):  # type: ignore[no-untyped-def]
 @summing_kernel
 def softmax_margins(cells, y, C, intercept, kind, margins, given_up):  # type: ignore[no-untyped-def]
     """Set the decision values of the held-out rows of every cell, one for each class."""
-    room, seen = make_room(cells), np.zeros(margins.shape[1], np.int64)
+    room, seen = allocate(cells), np.zeros(margins.shape[1], np.int64)
     for number in range(cells.splits.size):
         if given_up[number]:
             continue
@@ -482,7 +482,7 @@ def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_u
 
     For least squares α is 0, and ``cut`` the share of the largest singular value below which scikit-learn drops others.
     """
-    room = make_room(cells)
+    room = allocate(cells)
     for number in range(cells.splits.size):
         if not given_up[number]:
             cell, fine = take_cell(cells, number, kind, room)
@@ -502,7 +502,7 @@ def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_u
 @summing_kernel
 def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_up):  # type: ignore[no-untyped-def]
     """Do the same for cells with more columns than rows; α is positive, and nothing is cut."""
-    room = make_room(cells)
+    room = allocate(cells)
     for number in range(cells.splits.size):
         if not given_up[number]:
             cell, fine = take_cell(cells, number, kind, room)

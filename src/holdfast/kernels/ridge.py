@@ -50,9 +50,9 @@ from holdfast.kernels.elimination_path import (
     empty_outcome,
     finish,
     lay_out,
+    make_workspace,
     next_gram,
     record,
-    room_for,
     start_gram,
     weigh,
 )
@@ -447,7 +447,7 @@ def _follow_paths(  # type: ignore[no-untyped-def]
     mean, factor, norm = vector(p), vector(p), _norms(XT)
     fill(mean, 0.0)
     fill(factor, 1.0)
-    room = room_for(Columns(XT, columns[0], mean, factor), n, wide, shared)
+    room = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, scale, everything = square(n if wide else 0), vector(p), np.arange(n)
     few_room, all_room = room_for_rows(n), room_for_rows(n)
     dual_room, primal_room = (vector(n), vector(n), vector(n)), (vector(p), vector(p), vector(p), vector(p))

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.elimination import Paths, Scale, check_costs
 from holdfast.kernels.elimination_path import (
-    Room,
+    Workspace,
     begin_path,
     begin_resample,
     collect_paths,
@@ -29,9 +29,9 @@ from holdfast.kernels.elimination_path import (
     empty_outcome,
     finish,
     lay_out,
+    make_workspace,
     next_gram,
     record,
-    room_for,
     start_gram,
     weigh,
 )
@@ -41,6 +41,7 @@ from holdfast.kernels.linear import (
     add,
     add_gram,
     all_finite,
+    allocate,
     dot,
     factorize,
     factorize_dual,
@@ -48,7 +49,6 @@ from holdfast.kernels.linear import (
     fill,
     has_all_classes,
     keep_weights,
-    make_room,
     margins_of,
     reduce_columns,
     square,
@@ -69,7 +69,7 @@ LOWER, UPPER, FREE, PARKED = 0, 1, 2, 3
 class Fit(NamedTuple):
     """One fit: its rows, its columns, and the factor of its free rows."""
 
-    room: Room
+    room: Workspace
     Z: Columns
     active: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -443,7 +443,7 @@ def _paths(  # type: ignore[no-untyped-def]
     n, p = y.size, columns.shape[1]
     wide = XT.shape[0] > n
     mean, factor = np.zeros(p), np.ones(p)
-    room = room_for(Columns(XT, columns[0], mean, factor), n, wide, shared)
+    room = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, factors, n_free = square(n if wide else 0), vector(p), n if wide else min(n, p + 8)
     L, free, free_rows = np.empty((n_free, n_free)), np.empty(n_free, np.int64), np.empty((0 if wide else n_free, p))
     step_room, border, margin = np.empty(n_free), np.empty(n_free), np.empty(n)
@@ -488,7 +488,7 @@ def _begin(cell, y, C):  # type: ignore[no-untyped-def]
     wide = p > n
     Z, rows = Columns(cell.train, np.arange(p), np.zeros(p), np.ones(p)), np.arange(n)
     labels, upper = np.empty(n), np.empty(n)
-    room = room_for(Z, n, wide, False)
+    room = make_workspace(Z, n, wide, False)
     for i in range(n):
         labels[i], upper[i] = 2.0 * y[cell.rows[i]] - 1, C * cell.counts[i]
     fill(room.w, 0.0)
@@ -508,7 +508,7 @@ def _begin(cell, y, C):  # type: ignore[no-untyped-def]
 @summing_kernel
 def svm_margins(cells, y, C, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
     """Set the decision value of the held-out rows, and the weights, of every cell."""
-    room, seen = make_room(cells), np.zeros(2, np.int64)
+    room, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         cell, fine = take_cell(cells, number, kind, room)
         given_up[number] = True
@@ -641,7 +641,7 @@ def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, given_
     column, or 0 for none.
     """
     n_models = margins.shape[1]
-    room, seen = make_room(cells), np.zeros(max(n_models, 2), np.int64)
+    room, seen = allocate(cells), np.zeros(max(n_models, 2), np.int64)
     for number in range(cells.splits.size):
         if given_up[number]:
             continue
