@@ -131,17 +131,17 @@ def make_workspace(Z, n, wide, shared):  # type: ignore[no-untyped-def]
     """Make room for paths from these columns on up to n rows; with the shared Gram matrix if there is to be one."""
     p = Z.column.size
     side = n if wide else p
-    room = Workspace(
+    work = Workspace(
         square(n if wide else 0), square(n if shared else 0), square(side), panel(side),
         np.arange(p), np.empty(p, np.int64), vector(p), vector(p), vector(n), vector(n),
     )  # fmt: skip
     if shared:
-        _build(room.shared, Z, room.places, np.arange(n), room.R)
-    return room
+        _build(work.shared, Z, work.places, np.arange(n), work.R)
+    return work
 
 
 @summing_step
-def begin_resample(room, Z, counts, rows, split, in_dual, start, scale):  # type: ignore[no-untyped-def]
+def begin_resample(work, Z, counts, rows, split, in_dual, start, scale):  # type: ignore[no-untyped-def]
     """Set what all paths of a resample start from: Z's mean and factor (also as ``scale``), and its Gram matrix.
 
     Nothing is divided by a shrinkage yet.
@@ -151,69 +151,69 @@ def begin_resample(room, Z, counts, rows, split, in_dual, start, scale):  # type
     if split:
         standardize(Z, counts)
     for place in range(Z.column.size):
-        room.places[place] = place
+        work.places[place] = place
         scale[place] = Z.factor[place]
-    if in_dual and room.shared.size == 0:
-        _build(start, Z, room.places, rows, room.R)
+    if in_dual and work.shared.size == 0:
+        _build(start, Z, work.places, rows, work.R)
     elif in_dual:
         for i in range(rows.size):
             for j in range(i + 1):
-                start[i, j] = room.shared[rows[i], rows[j]]
+                start[i, j] = work.shared[rows[i], rows[j]]
 
 
 @summing_step
-def begin_path(room, Z, forced, shrinkage, scale):  # type: ignore[no-untyped-def]
+def begin_path(work, Z, forced, shrinkage, scale):  # type: ignore[no-untyped-def]
     """All columns are active; divide the forced by their shrinkage β, for the penalty ½β²w²."""
     for place in range(forced.size):
-        room.places[place] = place
+        work.places[place] = place
         Z.factor[place] = scale[place] / shrinkage if forced[place] else scale[place]
-    fill(room.w, 0.0)
-    fill(room.spread, 0.0)
+    fill(work.w, 0.0)
+    fill(work.spread, 0.0)
 
 
 @summing_step
-def start_gram(room, Z, rows, forced, shrinkage, start):  # type: ignore[no-untyped-def]
+def start_gram(work, Z, rows, forced, shrinkage, start):  # type: ignore[no-untyped-def]
     """Set K for all columns, from that of its resample."""
     for i in range(padded(rows.size)):
         for j in range(i + 1):
-            room.K[i, j] = start[i, j]
+            work.K[i, j] = start[i, j]
     if shrinkage != 1:
-        _reweigh(room, Z, rows, np.flatnonzero(forced), shrinkage)
-    _note_diagonal(room, rows.size)
+        _reweigh(work, Z, rows, np.flatnonzero(forced), shrinkage)
+    _note_diagonal(work, rows.size)
 
 
 @summing_step
-def next_gram(room, Z, rows, n_active, n_dropped):  # type: ignore[no-untyped-def]
+def next_gram(work, Z, rows, n_active, n_dropped):  # type: ignore[no-untyped-def]
     """Take what was dropped out of K, or build it anew where that is cheaper or the difference would lose digits."""
     if n_dropped < n_active:
-        add_gram(room.K, Z, room.dropped[:n_dropped], rows, -1.0, room.R)
-        if _has_its_digits(room, rows.size):
+        add_gram(work.K, Z, work.dropped[:n_dropped], rows, -1.0, work.R)
+        if _has_its_digits(work, rows.size):
             return
-    _build(room.K, Z, room.places[:n_active], rows, room.R)
-    _note_diagonal(room, rows.size)
+    _build(work.K, Z, work.places[:n_active], rows, work.R)
+    _note_diagonal(work, rows.size)
 
 
 @summing_step
-def _note_diagonal(room, n):  # type: ignore[no-untyped-def]
+def _note_diagonal(work, n):  # type: ignore[no-untyped-def]
     for i in range(n):
-        room.diagonal[i] = room.K[i, i]
+        work.diagonal[i] = work.K[i, i]
 
 
 @summing_step
-def _has_its_digits(room, n):  # type: ignore[no-untyped-def]
+def _has_its_digits(work, n):  # type: ignore[no-untyped-def]
     least = 1.0
     for i in range(n):
-        least = min(least, room.K[i, i] / room.diagonal[i] if room.diagonal[i] > 0 else 1.0)
+        least = min(least, work.K[i, i] / work.diagonal[i] if work.diagonal[i] > 0 else 1.0)
     return least > LOST
 
 
 @summing_step
-def _reweigh(room, Z, rows, places, shrinkage):  # type: ignore[no-untyped-def]
+def _reweigh(work, Z, rows, places, shrinkage):  # type: ignore[no-untyped-def]
     """Give the forced columns in K, which the shared matrix has undivided, their factor."""
     for sign in (-1.0, 1.0):
         for q in range(places.size):
             Z.factor[places[q]] *= shrinkage if sign < 0 else 1 / shrinkage
-        add_gram(room.K, Z, places, rows, sign, room.R)
+        add_gram(work.K, Z, places, rows, sign, work.R)
 
 
 @summing_step
@@ -224,36 +224,36 @@ def _build(K, Z, places, rows, R):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def weigh(room, Z, n_active, rows, a):  # type: ignore[no-untyped-def]
+def weigh(work, Z, n_active, rows, a):  # type: ignore[no-untyped-def]
     """Set the weights of the active columns from dual variables of these rows."""
     for i in range(rows.size):
-        room.spread[rows[i]] = a[i]
-    weights_of(Z, room.places[:n_active], room.spread, room.w)
+        work.spread[rows[i]] = a[i]
+    weights_of(Z, work.places[:n_active], work.spread, work.w)
 
 
 @summing_step
-def record(room, n_active, forced, shrinkage, kept_until, weight):  # type: ignore[no-untyped-def]
+def record(work, n_active, forced, shrinkage, kept_until, weight):  # type: ignore[no-untyped-def]
     """Note the weights of the active columns, of X and not of Z, and that they got as far as here."""
     for q in range(n_active):
-        place = room.places[q]
-        weight[place] = room.w[q] / (shrinkage if forced[place] else 1.0)
+        place = work.places[q]
+        weight[place] = work.w[q] / (shrinkage if forced[place] else 1.0)
         kept_until[place] = n_active
 
 
 @summing_step
-def finish(room, Z, n_active, b, coef):  # type: ignore[no-untyped-def]
+def finish(work, Z, n_active, b, coef):  # type: ignore[no-untyped-def]
     """Set the coefficients of X that the weights of Z amount to; returns the intercept."""
     for q in range(n_active):
-        place = room.places[q]
-        coef[q] = room.w[q] * Z.factor[place]
+        place = work.places[q]
+        coef[q] = work.w[q] * Z.factor[place]
         b -= coef[q] * Z.mean[place]
     return b
 
 
 @summing_step
-def cut(room, Z, n_active, n_kept, forced, tie_order):  # type: ignore[no-untyped-def]
+def cut(work, Z, n_active, n_kept, forced, tie_order):  # type: ignore[no-untyped-def]
     """Keep the forced and the largest weights, ties by their turn in ``tie_order``; list what falls in ``dropped``."""
-    places, w, sizes = room.places, room.w, room.scratch
+    places, w, sizes = work.places, work.w, work.scratch
     n_free = 0
     for q in range(n_active):
         if not forced[places[q]]:
@@ -264,7 +264,7 @@ def cut(room, Z, n_active, n_kept, forced, tie_order):  # type: ignore[no-untype
     above, below = edge + TIE * abs(edge), edge - TIE * abs(edge) if room_for_free > 0 else np.inf
     for q in range(n_free):
         room_for_free -= sizes[q] > above
-    last_turn = _last_turn(room, Z, n_active, forced, below, above, tie_order, room_for_free)
+    last_turn = _last_turn(work, Z, n_active, forced, below, above, tie_order, room_for_free)
     kept, fallen = 0, 0
     for q in range(n_active):
         place = places[q]
@@ -274,16 +274,16 @@ def cut(room, Z, n_active, n_kept, forced, tie_order):  # type: ignore[no-untype
             places[kept], w[kept] = place, w[q]
             kept += 1
         else:
-            room.dropped[fallen] = place
+            work.dropped[fallen] = place
             fallen += 1
 
 
 @summing_step
-def _last_turn(room, Z, n_active, forced, below, above, tie_order, n_wanted):  # type: ignore[no-untyped-def]
+def _last_turn(work, Z, n_active, forced, below, above, tie_order, n_wanted):  # type: ignore[no-untyped-def]
     """The turn of the last of so many tied features that is kept; those of a later turn fall."""
-    places, turns, n_tied = room.places, room.scratch, 0
+    places, turns, n_tied = work.places, work.scratch, 0
     for q in range(n_active):
-        if not forced[places[q]] and below <= _size(Z, places[q], room.w[q]) <= above:
+        if not forced[places[q]] and below <= _size(Z, places[q], work.w[q]) <= above:
             turns[n_tied] = -tie_order[places[q]]
             n_tied += 1
     if n_wanted <= 0:

@@ -387,19 +387,19 @@ def allocate(cells):  # type: ignore[no-untyped-def]
 
 
 @exact_step
-def take_cell(cells, number, kind, room):  # type: ignore[no-untyped-def]
+def take_cell(cells, number, kind, work):  # type: ignore[no-untyped-def]
     """Gather and scale a cell; also returns whether it has rows and they were scaled as scikit-learn would."""
     split = cells.splits[number]
     rows = _drawn_rows(cells.counts[split])
     tests = cells.tests[cells.test_starts[split] : cells.test_starts[split + 1]]
     columns = cells.columns[cells.column_starts[number] : cells.column_starts[number + 1]]
     p = columns.size
-    cell = Cell(rows, take(cells.counts[split], rows), room.train[:p], room.test[:p], tests.size, cells.starts[number])
+    cell = Cell(rows, take(cells.counts[split], rows), work.train[:p], work.test[:p], tests.size, cells.starts[number])
     gather(cells.X, rows, columns, cell.train)
     gather(cells.X, tests, columns, cell.test)
-    fine = rows.size > 0 and learn_scale(cell.train, cell.counts, kind, room.shift[:p], room.unit[:p])
-    apply_scale(cell.train, rows.size, kind, room.shift[:p], room.unit[:p])
-    apply_scale(cell.test, tests.size, kind, room.shift[:p], room.unit[:p])
+    fine = rows.size > 0 and learn_scale(cell.train, cell.counts, kind, work.shift[:p], work.unit[:p])
+    apply_scale(cell.train, rows.size, kind, work.shift[:p], work.unit[:p])
+    apply_scale(cell.test, tests.size, kind, work.shift[:p], work.unit[:p])
     return cell, fine
 
 

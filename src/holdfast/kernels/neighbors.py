@@ -241,10 +241,10 @@ def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, 
     ``tree`` tells for each cell whether scikit-learn would search a tree. With ``label_only`` the shares of a row may
     not be scikit-learn's, where ties leave the class alone.
     """
-    room = allocate(cells)
+    work = allocate(cells)
     sure_votes, tied_votes = np.zeros(shares.shape[1], np.int64), np.zeros(shares.shape[1], np.int64)
     for number in range(cells.splits.size):
-        cell, scaled = take_cell(cells, number, kind, room)
+        cell, scaled = take_cell(cells, number, kind, work)
         search, fine = _begin(cell, k)
         labels = take(y, cell.rows)
         fine = fine and scaled and has_all_classes(labels, sure_votes)
@@ -266,9 +266,9 @@ def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, 
 @kernel
 def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, given_up):  # type: ignore[no-untyped-def]
     """Set the weighted mean of the neighbors' numbers for the held-out rows of every cell."""
-    room = allocate(cells)
+    work = allocate(cells)
     for number in range(cells.splits.size):
-        cell, scaled = take_cell(cells, number, kind, room)
+        cell, scaled = take_cell(cells, number, kind, work)
         search, fine = _begin(cell, k)
         targets, fine = take(y, cell.rows), fine and scaled
         for i in range(cell.n_tests if fine else 0):

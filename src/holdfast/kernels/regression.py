@@ -80,10 +80,10 @@ def _rows_of(cell, y, C):  # type: ignore[no-untyped-def]
 def _fit_narrow_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def]
     """Set the weights; returns the intercept, and whether the fit was solved."""
     p, n = cell.train.shape[0], cell.rows.size
-    places, norm, room = np.arange(p), np.empty(p), np.empty((4, p))
+    places, norm, work = np.arange(p), np.empty(p), np.empty((4, p))
     for j in range(p):
         norm[j] = np.sqrt(dot(cell.train[j][:n], cell.train[j][:n]))
-    Z, primal = Columns(cell.train, places, np.zeros(p), np.ones(p)), Primal(w, room[0], room[1], room[2], room[3])
+    Z, primal = Columns(cell.train, places, np.zeros(p), np.ones(p)), Primal(w, work[0], work[1], work[2], work[3])
     rows = _rows_of(cell, y, C)
     return _fit_primal(Z, places, norm, square(p), panel(p), rows, primal, 0.0, intercept, MAX_STEPS)
 
@@ -103,8 +103,8 @@ def _fit_wide_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def
 
 
 @summing_step
-def _take_and_center(cells, number, kind, y, intercept, room, seen):  # type: ignore[no-untyped-def]
-    cell, fine = take_cell(cells, number, kind, room)
+def _take_and_center(cells, number, kind, y, intercept, work, seen):  # type: ignore[no-untyped-def]
+    cell, fine = take_cell(cells, number, kind, work)
     if intercept:
         center(cell)
     return cell, fine and has_all_classes(take(y, cell.rows), seen)
@@ -113,28 +113,28 @@ def _take_and_center(cells, number, kind, y, intercept, room, seen):  # type: ig
 @summing_kernel
 def logistic_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
     """Set the log-odds of class 1 of the held-out rows, and the weights, of every cell that is not given up."""
-    room, seen = allocate(cells), np.zeros(2, np.int64)
+    work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         if not given_up[number]:
-            cell, fine = _take_and_center(cells, number, kind, y, intercept, room, seen)
+            cell, fine = _take_and_center(cells, number, kind, y, intercept, work, seen)
             w = np.zeros(cell.train.shape[0])
             b, solved = _fit_narrow_logistic(cell, y, C, intercept, w) if fine else (0.0, False)
             predict_linear(cell, w, b, margins)
-            keep_weights(cells, number, kind, room.unit, w, weights)
+            keep_weights(cells, number, kind, work.unit, w, weights)
             given_up[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
 
 
 @summing_kernel
 def wide_logistic_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
     """Do the same for cells with more columns than rows, by the Gram matrices of their rows."""
-    room, seen = allocate(cells), np.zeros(2, np.int64)
+    work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         if not given_up[number]:
-            cell, fine = _take_and_center(cells, number, kind, y, intercept, room, seen)
+            cell, fine = _take_and_center(cells, number, kind, y, intercept, work, seen)
             w = np.zeros(cell.train.shape[0])
             b, solved = _fit_wide_logistic(cell, y, C, intercept, w) if fine else (0.0, False)
             predict_linear(cell, w, b, margins)
-            keep_weights(cells, number, kind, room.unit, w, weights)
+            keep_weights(cells, number, kind, work.unit, w, weights)
             given_up[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
 
 
@@ -308,11 +308,11 @@ def _solve(fit):  # type: ignore[no-untyped-def]
 @summing_kernel
 def softmax_margins(cells, y, C, intercept, kind, margins, given_up):  # type: ignore[no-untyped-def]
     """Set the decision values of the held-out rows of every cell, one for each class."""
-    room, seen = allocate(cells), np.zeros(margins.shape[1], np.int64)
+    work, seen = allocate(cells), np.zeros(margins.shape[1], np.int64)
     for number in range(cells.splits.size):
         if given_up[number]:
             continue
-        cell, fine = take_cell(cells, number, kind, room)
+        cell, fine = take_cell(cells, number, kind, work)
         if fine and has_all_classes(take(y, cell.rows), seen):
             if intercept:
                 center(cell)
@@ -482,36 +482,36 @@ def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_u
 
     For least squares α is 0, and ``cut`` the share of the largest singular value below which scikit-learn drops others.
     """
-    room = allocate(cells)
+    work = allocate(cells)
     for number in range(cells.splits.size):
         if not given_up[number]:
-            cell, fine = take_cell(cells, number, kind, room)
+            cell, fine = take_cell(cells, number, kind, work)
             if alpha == 0 and (kind == STANDARD or (kind == UNSCALED and intercept)):
-                fine = fine and _means_are_exact(cell, room.shift)
+                fine = fine and _means_are_exact(cell, work.shift)
             if intercept:
                 center(cell)
-            fine = fine and _means_are_sharp(cell, kind, room.shift, room.unit, alpha, intercept)
+            fine = fine and _means_are_sharp(cell, kind, work.shift, work.unit, alpha, intercept)
             w, (targets, b) = np.zeros(cell.train.shape[0]), _targets(cell, y, intercept)
             _weigh_rows(cell, targets)
             fine = fine and _fit_narrow(cell, targets, alpha, cut, w)
             predict_linear(cell, w, b, values)
-            keep_weights(cells, number, kind, room.unit, w, weights)
+            keep_weights(cells, number, kind, work.unit, w, weights)
             given_up[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))
 
 
 @summing_kernel
 def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_up):  # type: ignore[no-untyped-def]
     """Do the same for cells with more columns than rows; α is positive, and nothing is cut."""
-    room = allocate(cells)
+    work = allocate(cells)
     for number in range(cells.splits.size):
         if not given_up[number]:
-            cell, fine = take_cell(cells, number, kind, room)
+            cell, fine = take_cell(cells, number, kind, work)
             if intercept:
                 center(cell)
-            fine = fine and _means_are_sharp(cell, kind, room.shift, room.unit, alpha, intercept)
+            fine = fine and _means_are_sharp(cell, kind, work.shift, work.unit, alpha, intercept)
             w, (targets, b) = np.zeros(cell.train.shape[0]), _targets(cell, y, intercept)
             _weigh_rows(cell, targets)
             fine = fine and _fit_wide(cell, targets, alpha, w)
             predict_linear(cell, w, b, values)
-            keep_weights(cells, number, kind, room.unit, w, weights)
+            keep_weights(cells, number, kind, work.unit, w, weights)
             given_up[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))

@@ -99,11 +99,11 @@ def room_for_rows(n):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def begin_rows(room, y, counts, rows, C):  # type: ignore[no-untyped-def]
+def begin_rows(work, y, counts, rows, C):  # type: ignore[no-untyped-def]
     """Rows of a path that begins at nothing."""
     n = rows.size
     r = Rows(
-        room.y[:n], room.cost[:n], room.f[:n], room.df[:n], room.g[:n], room.curvature[:n], room.S[:n]
+        work.y[:n], work.cost[:n], work.f[:n], work.df[:n], work.g[:n], work.curvature[:n], work.S[:n]
     )  # fmt: skip
     for i in range(n):
         r.y[i], r.cost[i] = y[rows[i]], C * counts[rows[i]]
@@ -447,7 +447,7 @@ def _follow_paths(  # type: ignore[no-untyped-def]
     mean, factor, norm = vector(p), vector(p), _norms(XT)
     fill(mean, 0.0)
     fill(factor, 1.0)
-    room = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
+    work = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, scale, everything = square(n if wide else 0), vector(p), np.arange(n)
     few_room, all_room = room_for_rows(n), room_for_rows(n)
     dual_room, primal_room = (vector(n), vector(n), vector(n)), (vector(p), vector(p), vector(p), vector(p))
@@ -458,10 +458,10 @@ def _follow_paths(  # type: ignore[no-untyped-def]
         rows = np.flatnonzero(counts[m])
         in_dual, b = wide and 2 * p > rows.size, 0.0
         if q == 0 or len(columns) > 1 or resample[q - 1] != m:
-            begin_resample(room, Z, counts[m], rows, split, in_dual, start, scale)
-        begin_path(room, Z, held, shrinkage[q], scale)
+            begin_resample(work, Z, counts[m], rows, split, in_dual, start, scale)
+        begin_path(work, Z, held, shrinkage[q], scale)
         if in_dual:
-            start_gram(room, Z, rows, held, shrinkage[q], start)
+            start_gram(work, Z, rows, held, shrinkage[q], start)
         few = begin_rows(few_room, y, counts[m], rows, C[q])
         all_rows = begin_rows(all_room, y, counts[m], everything, C[q])
         dual = Dual(dual_room[0][: rows.size], dual_room[1][: rows.size], dual_room[2][: rows.size])
@@ -471,29 +471,29 @@ def _follow_paths(  # type: ignore[no-untyped-def]
             size, before = passed[step], passed[max(step - 1, 0)]
             if size == 0:
                 break
-            active = room.places[:size]
+            active = work.places[:size]
             if in_dual:
                 slight = 0 < before - size <= FACTOR_AFTER_DROP * before
-                b, solved = _fit_dual(room.K, room.L, few, dual, b, intercept, step > 0, slight, max_iter)
-                weigh(room, Z, size, rows, dual.a)
+                b, solved = _fit_dual(work.K, work.L, few, dual, b, intercept, step > 0, slight, max_iter)
+                weigh(work, Z, size, rows, dual.a)
             else:
                 primal = Primal(
-                    room.w[:size], primal_room[0][:size], primal_room[1][:size], primal_room[2][:size],
+                    work.w[:size], primal_room[0][:size], primal_room[1][:size], primal_room[2][:size],
                     primal_room[3][:size],
                 )  # fmt: skip
-                b, solved = _fit_primal(Z, active, norm, room.L, room.R, all_rows, primal, b, intercept, max_iter)
-            if not (solved and all_finite(room.w, size)):
+                b, solved = _fit_primal(Z, active, norm, work.L, work.R, all_rows, primal, b, intercept, max_iter)
+            if not (solved and all_finite(work.w, size)):
                 unsolved[q] = size
                 break
-            record(room, size, held, shrinkage[q], kept_until[q], weight[q])
+            record(work, size, held, shrinkage[q], kept_until[q], weight[q])
             after = passed[step + 1] if step + 1 < passed.size else 0
             if after > 0:
-                cut(room, Z, size, after, held, turns)
+                cut(work, Z, size, after, held, turns)
                 in_dual = in_dual and 2 * after > rows.size
                 if in_dual:
-                    next_gram(room, Z, rows, after, size - after)
+                    next_gram(work, Z, rows, after, size - after)
             else:
-                intercepts[q] = finish(room, Z, size, b, coef[q])
+                intercepts[q] = finish(work, Z, size, b, coef[q])
 
 
 MAX_ITER = 1000
@@ -540,8 +540,8 @@ def ridge_eliminations(
     y, counts = check_labels((n, d), y, counts)
     M = len(counts)
     passed = np.zeros((G, max(map(len, sizes))), np.int64)
-    for own, room in zip(sizes, passed, strict=True):
-        room[: len(own)] = check_sizes(own, d)
+    for own, work in zip(sizes, passed, strict=True):
+        work[: len(own)] = check_sizes(own, d)
     if forced is None:
         held, places = np.zeros((1, d), bool), np.zeros((M, G), np.int64)
     else:

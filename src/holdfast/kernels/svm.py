@@ -69,7 +69,7 @@ LOWER, UPPER, FREE, PARKED = 0, 1, 2, 3
 class Fit(NamedTuple):
     """One fit: its rows, its columns, and the factor of its free rows."""
 
-    room: Workspace
+    work: Workspace
     Z: Columns
     active: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -90,7 +90,7 @@ class Fit(NamedTuple):
 @summing_step
 def has_gram(fit):  # type: ignore[no-untyped-def]
     """Whether the Gram matrix is kept."""
-    return fit.room.K.size > 0
+    return fit.work.K.size > 0
 
 
 @summing_step
@@ -99,7 +99,7 @@ def set_squares(fit):  # type: ignore[no-untyped-def]
     fill(fit.square, 0.0)
     for i in range(fit.rows.size):
         if has_gram(fit):
-            fit.square[i] = fit.room.K[i, i]
+            fit.square[i] = fit.work.K[i, i]
         else:
             for place in fit.active:
                 x = fit.Z.XT[fit.Z.column[place], fit.rows[i]]
@@ -110,10 +110,10 @@ def set_squares(fit):  # type: ignore[no-untyped-def]
 def multiply(fit, v, out):  # type: ignore[no-untyped-def]
     """out = Kv."""
     if has_gram(fit):
-        times(fit.room.K, v, out, v.size)
+        times(fit.work.K, v, out, v.size)
     else:
-        weigh(fit.room, fit.Z, fit.active.size, fit.rows, v)
-        margins_of(fit.Z, fit.active, fit.room.w[: fit.active.size], 0.0, fit.margin)
+        weigh(fit.work, fit.Z, fit.active.size, fit.rows, v)
+        margins_of(fit.Z, fit.active, fit.work.w[: fit.active.size], 0.0, fit.margin)
         for i in range(v.size):
             out[i] = fit.margin[fit.rows[i]]
 
@@ -142,7 +142,7 @@ def _append(fit, n_free, i, shift):  # type: ignore[no-untyped-def]
     if has_gram(fit):
         for k in range(n_free):
             j = fit.free[k]
-            row[k] = fit.room.K[max(i, j), min(i, j)] + shift
+            row[k] = fit.work.K[max(i, j), min(i, j)] + shift
     else:
         own = fit.free_rows[n_free]
         for q in range(fit.active.size):
@@ -308,15 +308,15 @@ def _solve_interior(fit, x, S):  # type: ignore[no-untyped-def]
     if has_gram(fit):
         for i in range(n):
             x[i] *= S[i]
-        substitute(fit.room.L, x, n)
+        substitute(fit.work.L, x, n)
         for i in range(n):
             x[i] *= S[i]
         return
     for i in range(n):
         x[i] *= S[i] ** 2
-    weigh(fit.room, fit.Z, fit.active.size, fit.rows, x)
-    substitute(fit.room.L, fit.room.w, fit.active.size)
-    margins_of(fit.Z, fit.active, fit.room.w, 0.0, fit.margin)
+    weigh(fit.work, fit.Z, fit.active.size, fit.rows, x)
+    substitute(fit.work.L, fit.work.w, fit.active.size)
+    margins_of(fit.Z, fit.active, fit.work.w, 0.0, fit.margin)
     for i in range(n):
         x[i] -= S[i] ** 2 * fit.margin[fit.rows[i]]
 
@@ -325,11 +325,11 @@ def _solve_interior(fit, x, S):  # type: ignore[no-untyped-def]
 def _factor_interior(fit, S):  # type: ignore[no-untyped-def]
     """Factor for :func:`_solve_interior`."""
     if has_gram(fit):
-        return factorize_dual(fit.room.L, fit.room.K, S, S.size)
+        return factorize_dual(fit.work.L, fit.work.K, S, S.size)
     fill(fit.margin, 0.0)
     for i in range(S.size):
         fit.margin[fit.rows[i]] = S[i]
-    return factorize_primal(fit.room.L, fit.Z, fit.active, fit.margin, fit.room.R)
+    return factorize_primal(fit.work.L, fit.Z, fit.active, fit.margin, fit.work.R)
 
 
 @summing_step
@@ -443,7 +443,7 @@ def _paths(  # type: ignore[no-untyped-def]
     n, p = y.size, columns.shape[1]
     wide = XT.shape[0] > n
     mean, factor = np.zeros(p), np.ones(p)
-    room = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
+    work = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, factors, n_free = square(n if wide else 0), vector(p), n if wide else min(n, p + 8)
     L, free, free_rows = np.empty((n_free, n_free)), np.empty(n_free, np.int64), np.empty((0 if wide else n_free, p))
     step_room, border, margin = np.empty(n_free), np.empty(n_free), np.empty(n)
@@ -451,31 +451,31 @@ def _paths(  # type: ignore[no-untyped-def]
         Z = Columns(XT, columns[min(m, len(columns) - 1)], mean, factor)
         held, turns = forced[min(m, len(forced) - 1)], tie_order[min(m, len(tie_order) - 1)]
         rows = np.flatnonzero(counts[m])
-        begin_resample(room, Z, counts[m], rows, split, wide, start, factors)
-        begin_path(room, Z, held, 1.0, factors)
+        begin_resample(work, Z, counts[m], rows, split, wide, start, factors)
+        begin_path(work, Z, held, 1.0, factors)
         b = 0.0
         if wide:
-            start_gram(room, Z, rows, held, 1.0, start)
+            start_gram(work, Z, rows, held, 1.0, start)
         labels, upper, state = y[rows], C * counts[m][rows], np.zeros(rows.size, np.int64)
         v, f, squares = np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size)
         for step in range(sizes.size):
             size = sizes[step]
             fit = Fit(
-                room, Z, room.places[:size], rows, labels, upper, v, f, squares, state,
+                work, Z, work.places[:size], rows, labels, upper, v, f, squares, state,
                 free, L, free_rows, step_room, border, margin,
             )  # fmt: skip
             b, solved = _solve(fit, step == 0, max_iter)
-            weigh(room, Z, size, rows, v)
-            if not (solved and all_finite(room.w, size)):
+            weigh(work, Z, size, rows, v)
+            if not (solved and all_finite(work.w, size)):
                 unsolved[m] = size
                 break
-            record(room, size, held, 1.0, kept_until[m], weight[m])
+            record(work, size, held, 1.0, kept_until[m], weight[m])
             if step + 1 < sizes.size:
                 after = sizes[step + 1]
-                cut(room, Z, size, after, held, turns)
+                cut(work, Z, size, after, held, turns)
                 if wide:
-                    next_gram(room, Z, rows, after, size - after)
-        intercepts[m] = finish(room, Z, sizes[-1], b, coef[m])
+                    next_gram(work, Z, rows, after, size - after)
+        intercepts[m] = finish(work, Z, sizes[-1], b, coef[m])
 
 
 MAX_CHANGES = 10_000
@@ -488,18 +488,18 @@ def _begin(cell, y, C):  # type: ignore[no-untyped-def]
     wide = p > n
     Z, rows = Columns(cell.train, np.arange(p), np.zeros(p), np.ones(p)), np.arange(n)
     labels, upper = np.empty(n), np.empty(n)
-    room = make_workspace(Z, n, wide, False)
+    work = make_workspace(Z, n, wide, False)
     for i in range(n):
         labels[i], upper[i] = 2.0 * y[cell.rows[i]] - 1, C * cell.counts[i]
-    fill(room.w, 0.0)
-    fill(room.spread, 0.0)
+    fill(work.w, 0.0)
+    fill(work.spread, 0.0)
     if wide:
-        for i in range(room.K.shape[0]):
-            fill(room.K[i], 0.0)
-        add_gram(room.K, Z, room.places, rows, 1.0, room.R)
+        for i in range(work.K.shape[0]):
+            fill(work.K[i], 0.0)
+        add_gram(work.K, Z, work.places, rows, 1.0, work.R)
     n_free = n if wide else min(n, p + 8)
     return Fit(
-        room, Z, room.places, rows, labels, upper, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, np.int64),
+        work, Z, work.places, rows, labels, upper, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, np.int64),
         np.empty(n_free, np.int64), np.empty((n_free, n_free)), np.empty((0 if wide else n_free, p)),
         np.empty(n_free), np.empty(n_free), np.empty(n),
     )  # fmt: skip
@@ -508,9 +508,9 @@ def _begin(cell, y, C):  # type: ignore[no-untyped-def]
 @summing_kernel
 def svm_margins(cells, y, C, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
     """Set the decision value of the held-out rows, and the weights, of every cell."""
-    room, seen = allocate(cells), np.zeros(2, np.int64)
+    work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
-        cell, fine = take_cell(cells, number, kind, room)
+        cell, fine = take_cell(cells, number, kind, work)
         given_up[number] = True
         if fine and has_all_classes(take(y, cell.rows), seen):
             center(cell)
@@ -518,10 +518,10 @@ def svm_margins(cells, y, C, kind, margins, weights, given_up):  # type: ignore[
             set_squares(fit)
             start_inside(fit)
             b, solved = solve_active_set(fit, MAX_CHANGES)
-            weigh(fit.room, fit.Z, fit.active.size, fit.rows, fit.v)
-            predict_linear(cell, fit.room.w, b, margins)
-            keep_weights(cells, number, kind, room.unit, fit.room.w, weights)
-            given_up[number] = not (solved and all_finite(fit.room.w, fit.room.w.size) and np.isfinite(b))
+            weigh(fit.work, fit.Z, fit.active.size, fit.rows, fit.v)
+            predict_linear(cell, fit.work.w, b, margins)
+            keep_weights(cells, number, kind, work.unit, fit.work.w, weights)
+            given_up[number] = not (solved and all_finite(fit.work.w, fit.work.w.size) and np.isfinite(b))
 
 
 SLOPE_NOISE = DOUBLE.slope_noise
@@ -641,11 +641,11 @@ def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, given_
     column, or 0 for none.
     """
     n_models = margins.shape[1]
-    room, seen = allocate(cells), np.zeros(max(n_models, 2), np.int64)
+    work, seen = allocate(cells), np.zeros(max(n_models, 2), np.int64)
     for number in range(cells.splits.size):
         if given_up[number]:
             continue
-        cell, fine = take_cell(cells, number, kind, room)
+        cell, fine = take_cell(cells, number, kind, work)
         fine = fine and has_all_classes(take(y, cell.rows), seen)
         columns = cell.train
         cell = reduce_columns(cell)
@@ -660,5 +660,5 @@ def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, given_
                     value += fit.w[j] * cell.test[j, i]
                 margins[cell.start + i, model] = value
         if n_models == 1:
-            keep_weights(cells, number, kind, room.unit, _weigh_columns(fit, columns), weights)
+            keep_weights(cells, number, kind, work.unit, _weigh_columns(fit, columns), weights)
         given_up[number] = not fine
