@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import holdfast as hf
 from holdfast.checks import MAX_FEATURES, PartialNames
 from holdfast.cli import app
-from holdfast.cli.terminal import COMMANDING, console, table, visible, visible_json
+from holdfast.cli.terminal import CONTROL_CHARACTERS, console, table, visible, visible_json
 from holdfast.io.selections import read_names, read_preferences, write_preferences
 from holdfast.resampling import PERTURBATIONS
 from holdfast.study.named import named_perturbation
@@ -387,7 +387,7 @@ HOSTILE = "a\x1b[2Jb\x9b31m[red]\r:smile:\x07\u202e\x7f"
 
 
 def clean(text):
-    return not COMMANDING.search(text)
+    return not CONTROL_CHARACTERS.search(text)
 
 
 @given(text=st.text())

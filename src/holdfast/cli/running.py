@@ -12,7 +12,7 @@ import typer
 
 from holdfast.cli.app import app
 from holdfast.cli.options import READING, as_options, parse_named
-from holdfast.cli.terminal import COMMANDING, notes, quote_path, say
+from holdfast.cli.terminal import CONTROL_CHARACTERS, notes, quote_path, say
 from holdfast.io.options import DEFAULTS as READ_DEFAULTS
 from holdfast.io.options import OPTIONS
 
@@ -185,7 +185,7 @@ def default_name(data: str) -> str:
     """The name of a data file or data set, as the beginning of a file's name in the current folder."""
     path = Path(data)
     stem = Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
-    plain = re.sub(r"[\n\t/\\]", "_", COMMANDING.sub("_", stem))
+    plain = re.sub(r"[\n\t/\\]", "_", CONTROL_CHARACTERS.sub("_", stem))
     plain = re.sub("^[-.]", "_", plain) or "data"
     return plain.encode()[:LONGEST_NAME].decode(errors="ignore")
 

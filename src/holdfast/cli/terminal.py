@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.io.record import DataRecord
     from holdfast.preferences import Preferences
 
-COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but line feeds and tabs, marks that turn the direction of writing, halves of characters."""
 
 
@@ -31,12 +31,12 @@ def visible(text: str) -> str:
 
     Names of features, columns and files come from strangers too: an escape sequence in one could hide or forge lines.
     """
-    return COMMANDING.sub(lambda found: _code(found[0], "\\x{:02x}", "\\u{:04x}"), text)
+    return CONTROL_CHARACTERS.sub(lambda found: _code(found[0], "\\x{:02x}", "\\u{:04x}"), text)
 
 
 def visible_json(text: str) -> str:
     """JSON that means the same, with these characters as JSON writes them."""
-    return COMMANDING.sub(lambda found: _code(found[0], "\\u{:04x}", "\\u{:04x}"), text)
+    return CONTROL_CHARACTERS.sub(lambda found: _code(found[0], "\\u{:04x}", "\\u{:04x}"), text)
 
 
 def _code(character: str, short: str, long: str) -> str:
