@@ -21,10 +21,10 @@ from holdfast.selectors.wrapping import (
     Inner,
     Resampling,
     ResamplingWrapper,
+    badness,
     check_copies,
     inner_splits,
     named_resampling,
-    worse_first,
 )
 
 Bound = Literal["mb", "unimodal", "r-concave"]
@@ -411,7 +411,7 @@ class StabilitySelection(ResamplingWrapper):
             by_size = list(selections) * (len(sizes) // len(selections))
             for size, selection in zip(sizes, by_size, strict=True):
                 check_size(selection, size, self.base)
-            worse = [worse_first(selection, n_features) for selection in by_size]
+            worse = [badness(selection, n_features) for selection in by_size]
             return [[take_first(order, size, seed)] for order, size in zip(worse, sizes, strict=True)]
         path = [selected_columns(selection) for selection in selections]
         entry = find_entries(path, n_features)

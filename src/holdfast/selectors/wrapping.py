@@ -353,7 +353,7 @@ def named_resampling(
     return makes[resampling](check_whole("n_resamples", n, 1), stratify=stratify)
 
 
-def worse_first(selection: Selection, n_features: int) -> Floats:
+def badness(selection: Selection, n_features: int) -> Floats:
     """Return a number for every feature, larger for worse ones; equal for ties, and for all that are not selected.
 
     Features without information are infinitely bad, and so are those beyond the end of an order that was cut.
@@ -373,7 +373,7 @@ def worse_first(selection: Selection, n_features: int) -> Floats:
 
 def mean_ranks(selection: Selection, n_features: int) -> Floats:
     """The rank of every feature, 1 is best; tied ones share their mean rank."""
-    return np.asarray(rankdata(worse_first(selection, n_features)), dtype=np.float64)
+    return np.asarray(rankdata(badness(selection, n_features)), dtype=np.float64)
 
 
 Aggregate = Literal["mean_rank", "frequency", "exponential"]
@@ -498,7 +498,7 @@ def less_mean_rank(selection: Selection, n_features: int, depth: int) -> Floats:
 
 def share_listed(selection: Selection, n_features: int, depth: int) -> Floats:
     """Which features are in the list of the best; tied ones share the places left."""
-    worse = worse_first(selection, n_features)
+    worse = badness(selection, n_features)
     if selection.kind == "subset":
         return 1 - worse
     first, last = (np.asarray(rankdata(worse, method=method), dtype=np.float64) for method in ("min", "max"))
@@ -663,7 +663,7 @@ class GroupedSelector(Wrapper):
         selected = np.flatnonzero(chosen[groups.labels]) if self.members else groups.representatives[chosen]
         extras = {"groups_": groups.labels, "representatives_": groups.representatives, "group_support_": chosen}
         if order.kind != "subset":
-            extras["ranking_"] = groups.ranks(worse_first(order, chosen.size), members=self.members)
+            extras["ranking_"] = groups.ranks(badness(order, chosen.size), members=self.members)
         return Preference("subset", np.sort(selected), extras=extras, note="\n".join(notes))
 
 
