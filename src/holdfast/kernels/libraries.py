@@ -42,7 +42,7 @@ class NumpyLibrary:
         """Largest of each row, as a column."""
         return np.max(values, axis=1, keepdims=True)
 
-    def miss(self, margin: Array) -> Array:
+    def sigmoid_of_minus(self, margin: Array) -> Array:
         """1 / (1 + exp(margin)), without overflow."""
         e = np.exp(-np.abs(margin))
         return np.where(margin > 0, e, 1.0) / (1 + e)
@@ -96,7 +96,7 @@ class TorchLibrary(NumpyLibrary):
     def amax(self, values: Array) -> Array:
         return values.amax(1, keepdim=True)
 
-    def miss(self, margin: Array) -> Array:
+    def sigmoid_of_minus(self, margin: Array) -> Array:
         return self.xp.sigmoid(-margin)
 
     def take(self, values: Array, places: Array) -> Array:

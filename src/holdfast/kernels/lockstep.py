@@ -131,7 +131,7 @@ class Fits(ABC):
     def differentiate(self, at: Any, f: Array) -> tuple[Array, Array]:
         """First and second derivative of the loss by the margins f."""
         y, cost = self.y[at], self.cost[at]
-        miss = self.lib.miss(y * f)
+        miss = self.lib.sigmoid_of_minus(y * f)
         return -y * cost * miss, cost * miss * (1 - miss)
 
     def move_to(self, at: Any, v: Array, b: Array, f: Array) -> None:

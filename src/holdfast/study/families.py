@@ -429,7 +429,7 @@ class Family:
             parameters = [self.fitted_settings[setting] for setting in fitted]
             is_ours = type(self.selector).__module__.startswith("holdfast.")
             try:
-                with without_collecting() if is_ours else nullcontext():
+                with gc_paused() if is_ours else nullcontext():
                     batch = list(self.selector.refit_many(shared, data.numbers, data.y, splits, parameters))
             except Exception:  # the fit that is to blame shows when each is made by itself
                 log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
@@ -520,7 +520,7 @@ class Family:
 
 
 @contextmanager
-def without_collecting() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Make objects without a search for cycles among them: with tens of thousands it takes longer than all else.
 
     For pieces of code of our own that end soon, never around fits of others.

@@ -24,7 +24,7 @@ from holdfast.selectors.catalog import SELECTORS
 from holdfast.serialization import to_plain
 from holdfast.study import engines
 from holdfast.study.data import StudyData
-from holdfast.study.families import Family, without_collecting
+from holdfast.study.families import Family, gc_paused
 from holdfast.study.plan import describe, fingerprint
 from holdfast.study.requirements import check_classes, check_gaps, check_scored
 from holdfast.study.scoring import Baseline, Scoring, find_scorer, named_scoring, score_guesses
@@ -486,7 +486,7 @@ class Queue:
 
     def record(self, task: Task, result: BlockResult, baselines: Sequence[Row]) -> None:
         """Store what a block gave, and learn from how long it took."""
-        with without_collecting():
+        with gc_paused():
             self.store.add(result, self.ids, baselines)
         for outcome in result.outcomes:
             number = self.numbers[task.family][outcome.candidate]

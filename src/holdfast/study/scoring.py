@@ -43,7 +43,7 @@ from holdfast.resampling.split import take
 from holdfast.selection import FewerFeaturesWarning, Selection
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, predict_rules
 from holdfast.study.data import StudyData
-from holdfast.study.families import without_collecting
+from holdfast.study.families import gc_paused
 
 ANSWERS = ("predict", "predict_proba", "decision_function", "predict_log_proba")
 NO_SCORES: Mapping[str, float] = {}
@@ -160,7 +160,7 @@ def score_cells(data: StudyData, scoring: Scoring, splits: Sequence[Split], cell
         else:
             alone.setdefault(answer.predictions.answers, []).append(answer)
     for answers in together + [_join_answers(several) for several in alone.values()]:
-        with without_collecting():
+        with gc_paused():
             scored |= _score_answers(data, scoring, [cells[number] for number in answers.numbers], answers)
     return [scored.get(number, NOT_SCORED) for number in range(len(cells))]
 

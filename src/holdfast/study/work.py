@@ -23,7 +23,7 @@ from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Split
 from holdfast.selection import Selection
 from holdfast.study.data import StudyData
-from holdfast.study.families import Family, FittedSplit, Order, without_collecting
+from holdfast.study.families import Family, FittedSplit, Order, gc_paused
 from holdfast.study.scoring import (
     NO_SCORES,
     Cell,
@@ -159,7 +159,7 @@ def run_block(plan: WorkPlan, task: Task) -> BlockResult:
             if results is None:
                 raise RuntimeError(f"{family.name} returned fewer results than splits.")
             selected.append((results, join_warnings(caught)))
-        with without_collecting():
+        with gc_paused():
             cells = {  # on every split, each different selection once
                 _key(plan.scoring, position, candidate, fit.result): Cell(position, splits[position], fit.result)
                 for position, (fitted, _) in enumerate(selected)
@@ -167,7 +167,7 @@ def run_block(plan: WorkPlan, task: Task) -> BlockResult:
                 if isinstance(fit.result, Selection)
             }
         scored = dict(zip(cells, score_cells(data, plan.scoring, splits, list(cells.values())), strict=True))
-    with without_collecting():
+    with gc_paused():
         outcomes = [
             outcome
             for position, (fitted, note) in enumerate(selected)
