@@ -25,7 +25,7 @@ from holdfast.study import Candidates, Study, StudyResult
 from holdfast.web import rendering, worker
 from holdfast.web.guard import Guard, allowed_hosts
 from holdfast.web.pages import ROUTES
-from holdfast.web.results import quietly
+from holdfast.web.results import without_warnings
 from holdfast.web.routing import make_handlers, make_routes
 from holdfast.web.server import MAX_UPLOADED
 from holdfast.web.site import Site
@@ -106,7 +106,7 @@ ROWS, FEATURES, RESAMPLES = 24, 6, 6
 
 def look_at_tiny_study() -> None:
     """Ask of a tiny study what pages ask of every study: modules are imported and kernels are compiled on the way."""
-    quietly(lambda: _look_at(_run_tiny_study()))
+    without_warnings(lambda: _look_at(_run_tiny_study()))
 
 
 def _run_tiny_study() -> StudyResult:

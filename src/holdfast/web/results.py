@@ -270,7 +270,7 @@ def find_labels(snapshot: Snapshot) -> Labels:
     return snapshot.remember("labels", make_labels)
 
 
-def quietly(work_out: Callable[[], Answer]) -> Answer:
+def without_warnings(work_out: Callable[[], Answer]) -> Answer:
     """Work something out without warnings, which say on a terminal what the page says in words."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

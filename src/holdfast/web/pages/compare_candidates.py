@@ -37,7 +37,7 @@ from holdfast.web.results import (
     choose_options,
     describe_unfinished,
     find_labels,
-    quietly,
+    without_warnings,
 )
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
@@ -253,7 +253,7 @@ def show_beside(site: Site, study: str, query: BesideQuery) -> Page:
     )  # fmt: skip
     if not page.missing:
         key = ("beside", first, second, options.metric, options.measure, options.level)
-        vars(page).update(snapshot.remember(key, lambda result: quietly(lambda: _compare(result, page))))
+        vars(page).update(snapshot.remember(key, lambda result: without_warnings(lambda: _compare(result, page))))
     return page
 
 

@@ -37,7 +37,7 @@ from holdfast.tradeoff.selected import (
 from holdfast.web.forms import NamedOption
 from holdfast.web.guard import RefusedError
 from holdfast.web.rendering import Page
-from holdfast.web.results import Snapshot, find_labels, quietly
+from holdfast.web.results import Snapshot, find_labels, without_warnings
 from holdfast.web.routing import Routes, list_changes, study_address
 from holdfast.web.site import Site
 
@@ -172,7 +172,7 @@ def find_features(snapshot: Snapshot, candidate: str) -> CandidateFeatures:
 
     def find(result: StudyResult) -> CandidateFeatures:
         runs = read_subsets(result, candidate)
-        found = quietly(lambda: result.features(candidate, level=LEVEL, threshold=THRESHOLD))
+        found = without_warnings(lambda: result.features(candidate, level=LEVEL, threshold=THRESHOLD))
         column = {feature: place for place, feature in enumerate(runs.features)}
         places = np.array([column[feature] for feature in found.frame["feature"]], dtype=np.int64)
         never = _check_never_selected(result, candidate, runs, found.top)
@@ -187,7 +187,9 @@ def _check_never_selected(result: StudyResult, candidate: str, runs: Preferences
     if not missing.size:
         return {}
     name = runs.features[int(missing[0])]
-    checked = quietly(lambda: check_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=top))
+    checked = without_warnings(
+        lambda: check_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=top)
+    )
     return {str(key): value for key, value in checked.iloc[0].to_dict().items()}
 
 

@@ -27,7 +27,7 @@ from holdfast.web.results import (
     choose_options,
     describe_unfinished,
     find_labels,
-    quietly,
+    without_warnings,
 )
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
@@ -292,7 +292,7 @@ def find_source(snapshot: Snapshot, name: str) -> ProfileSource | None:
 
 def _profile(snapshot: Snapshot, name: str, options: CommonOptions) -> SizeProfile:
     key = ("profile", name, options.measure, options.metric, options.level)
-    return snapshot.remember(key, lambda result: quietly(lambda: _work_out(result, name, options)))
+    return snapshot.remember(key, lambda result: without_warnings(lambda: _work_out(result, name, options)))
 
 
 def _work_out(result: StudyResult, name: str, options: CommonOptions, sizes: list[int] | None = None) -> SizeProfile:
@@ -327,7 +327,7 @@ def select_size(snapshot: Snapshot, source: ProfileSource, size: int, options: C
         which = ", ".join(map(str, source.sizes)) if source.sizes else f"{source.least:,} to {source.most:,}"
         raise ValueError(f"Expected a number of features that was stored for {source.label} ({which}), got {size:,}.")
     key = ("size", source.name, size, options.measure, options.metric, options.level)
-    return snapshot.remember(key, lambda result: quietly(lambda: _select(result, source.name, size, options)))
+    return snapshot.remember(key, lambda result: without_warnings(lambda: _select(result, source.name, size, options)))
 
 
 def _select(result: StudyResult, name: str, size: int, options: CommonOptions) -> SizedSelection:

@@ -37,7 +37,7 @@ from holdfast.web.results import (
     describe_unfinished,
     find_labels,
     library_options,
-    quietly,
+    without_warnings,
 )
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
@@ -156,7 +156,7 @@ def _choose(result: StudyResult, rule: str, arguments: Mapping[str, Any]) -> tup
     if not result.metrics or not result.has_scores:
         return None, f"There is no choice by accuracy and stability: {why_no_scores(result)}."
     try:
-        return quietly(lambda: result.choose(rule, **arguments)), ""
+        return without_warnings(lambda: result.choose(rule, **arguments)), ""
     except UnansweredError as unanswered:
         return None, f"This rule chooses no candidate: {make_labels(result).write(unanswered.plain)}."
     except ValueError as error:
@@ -201,7 +201,7 @@ def _front(result: StudyResult, arguments: Mapping[str, Any]) -> list[FrontCandi
     if not result.has_scores:
         return []
     try:
-        front = quietly(lambda: result.pareto(**arguments, n_draws=0))
+        front = without_warnings(lambda: result.pareto(**arguments, n_draws=0))
     except ValueError:
         return []
     return [
@@ -233,7 +233,7 @@ def _stabilities(result: StudyResult, options: CommonOptions) -> list[FrontCandi
 
 def _test_information(snapshot: Snapshot, name: str, metric: str | None) -> Information:
     key = ("information", name, metric)
-    return snapshot.remember(key, lambda result: quietly(lambda: compare_with_guessing(result, name, metric)))
+    return snapshot.remember(key, lambda result: without_warnings(lambda: compare_with_guessing(result, name, metric)))
 
 
 def _notes(result: StudyResult) -> tuple[str, ...]:
