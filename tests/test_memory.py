@@ -16,7 +16,7 @@ from holdfast.measures import MEASURES, OverlapPairs
 from holdfast.measures.forms import mean_over_pairs, mean_overlap, overlap_matrix
 from holdfast.report import render, summarize
 from holdfast.selectors import AnovaF
-from holdfast.study.memory import FEW_BYTES, Memory
+from holdfast.study.memory import FEW_BYTES, Cache
 from holdfast.study.orders import StoredOrders
 from holdfast.study.tables import MAX_BYTES, StudyTables
 from holdfast.tradeoff.points import Points
@@ -157,10 +157,10 @@ def test_rankings_of_many_features_are_not_kept():
 
 
 def test_a_memory_forgets_what_was_not_asked_for_longest():
-    memory, found = Memory(3 * FEW_BYTES), []
+    memory, found = Cache(3 * FEW_BYTES), []
 
     def ask(key):
-        return memory.recall(key, lambda: found.append(key) or key)
+        return memory.get_or_compute(key, lambda: found.append(key) or key)
 
     for key in "abcacdcb":
         assert ask(key) == key
@@ -169,10 +169,10 @@ def test_a_memory_forgets_what_was_not_asked_for_longest():
 
 
 def test_a_memory_keeps_nothing_that_is_too_large_or_not_final():
-    memory = Memory(100)
+    memory = Cache(100)
 
     def ask(key, answer, n_bytes):
-        return memory.recall(key, lambda: answer, lambda _: n_bytes, lambda found: found > 1)
+        return memory.get_or_compute(key, lambda: answer, lambda _: n_bytes, lambda found: found > 1)
 
     assert [ask("large", answer, 101) for answer in (2, 3)] == [2, 3]
     assert [ask("open", answer, 1) for answer in (1, 2, 3)] == [1, 2, 2]

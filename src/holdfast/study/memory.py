@@ -11,7 +11,7 @@ FEW_BYTES = 1 << 16
 """What an answer counts for whose size is not told: tables and estimates of a thousand resamples."""
 
 
-class Memory:
+class Cache:
     """Answers by key; once they take more than ``most_bytes``, those that were not asked for longest are forgotten.
 
     Answers must not depend on anything but their key and on what the memory belongs to, which never changes. A copy,
@@ -23,7 +23,7 @@ class Memory:
         self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._lock = Lock()
 
-    def recall(
+    def get_or_compute(
         self,
         key: Hashable,
         find: Callable[[], Value],
@@ -45,18 +45,18 @@ class Memory:
                     self.n_bytes -= self._answers.popitem(last=False)[1][1]
         return answer
 
-    def __reduce__(self) -> tuple[type["Memory"], tuple[int]]:
-        return Memory, (self.most_bytes,)
+    def __reduce__(self) -> tuple[type["Cache"], tuple[int]]:
+        return Cache, (self.most_bytes,)
 
 
-class Same:
+class IdentityKey:
     """A part of a key that is the same only if it is the same object, such as a measure with its parameters."""
 
     def __init__(self, thing: object) -> None:
         self.thing = thing
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.thing is other.thing
+        return isinstance(other, IdentityKey) and self.thing is other.thing
 
     def __hash__(self) -> int:
         return id(self.thing)

@@ -26,7 +26,7 @@ from holdfast.inference.planning import Pilot, runs_needed
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.models.scores import SCORES, UNBOUNDED, Range
 from holdfast.preferences import Kind, Preferences
-from holdfast.study.memory import Same
+from holdfast.study.memory import IdentityKey
 
 if TYPE_CHECKING:
     from holdfast.study.tables import StudyTables
@@ -132,8 +132,8 @@ def stability(
 
     if X is not None or parameters:
         return find()
-    return self.memory.recall(
-        ("stability", candidate, Same(chosen), fraction, top),
+    return self.memory.get_or_compute(
+        ("stability", candidate, IdentityKey(chosen), fraction, top),
         find,
         is_final=lambda estimate: estimate.value == estimate.value,  # an undefined one warns each time
     )

@@ -21,7 +21,7 @@ from holdfast.io.record import DataRecord
 from holdfast.preferences import Kind, Preferences
 from holdfast.serialization import from_plain
 from holdfast.study import exports, stabilities
-from holdfast.study.memory import FEW_BYTES, Memory
+from holdfast.study.memory import FEW_BYTES, Cache
 from holdfast.study.orders import Sets, StoredOrders, UnansweredError, no_orders, no_weights
 from holdfast.study.store import Checks, Store, open_to_read, read_tables, unpack_rows
 from holdfast.study.work import QUANTILES, SplitCoefficients, SplitEffects, best_features, unpack_effects
@@ -291,9 +291,9 @@ class StudyTables:
         return self.stored.path
 
     @cached_property
-    def memory(self) -> Memory:
+    def memory(self) -> Cache:
         """What was computed from these results before; a result never changes, so that it need not be done again."""
-        return Memory(MAX_BYTES)
+        return Cache(MAX_BYTES)
 
     def without_store(self) -> Self:
         """Return the same results, without the path of a store, such as a temporary one.
@@ -557,7 +557,7 @@ class StudyTables:
             If there is no such candidate, or none of its fits has finished.
         """
         kind = None if kind == "subset" else kind  # as it is asked for where nothing is said
-        return self.memory.recall(
+        return self.memory.get_or_compute(
             ("designed", candidate, fraction, kind, top, measured),
             lambda: self._find_designed(candidate, fraction, kind, top, measured),
             _count_bytes,
@@ -689,7 +689,7 @@ class StudyTables:
             splits, fractions = self.stored.splits.loc[scores.index], self.stored.find_fractions(fraction)
             return (scores, splits) if fractions is None else _average_over_fractions(scores, splits, fractions)
 
-        scores, splits = self.memory.recall(("scores", candidate, metric, fraction), find)
+        scores, splits = self.memory.get_or_compute(("scores", candidate, metric, fraction), find)
         return scores.copy(), splits.copy()
 
     @cached_property

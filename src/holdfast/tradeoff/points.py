@@ -18,7 +18,7 @@ from holdfast.inference.estimate import StabilityEstimate, bind_similarity, conv
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.models.scores import UNBOUNDED, Range
-from holdfast.study.memory import Memory, Same
+from holdfast.study.memory import Cache, IdentityKey
 from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import CommonMeasure, corrected_error, mean_score_interval, score_range
 from holdfast.study.tables import StudyTables
@@ -138,9 +138,9 @@ class Points:
         return [point.candidate for point in self.points]
 
     @cached_property
-    def memory(self) -> Memory:
+    def memory(self) -> Cache:
         """What was drawn again before."""
-        return Memory(MAX_BYTES)
+        return Cache(MAX_BYTES)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -176,7 +176,7 @@ class Points:
         Copies of one run never meet: a run compared with itself would agree perfectly. Where a design has blocks (pairs
         of halves, outer folds), blocks are drawn.
         """
-        return self.memory.recall(
+        return self.memory.get_or_compute(
             ("draws", n_draws, random_state),
             lambda: self._measure_draws(self.draw_units(n_draws, random_state)),
             lambda draws: sum(axis.nbytes for axis in draws),
@@ -305,8 +305,8 @@ def make_points(
     names = going if candidates is None else [str(name) for name in candidates]
     if X is not None or parameters:
         return _find_points(result, names, metric, measure, level, X, parameters)
-    return result.memory.recall(
-        ("points", tuple(names), metric, Same(None if measure is None else find_measure(measure)), level),
+    return result.memory.get_or_compute(
+        ("points", tuple(names), metric, IdentityKey(None if measure is None else find_measure(measure)), level),
         lambda: _find_points(result, names, metric, measure, level, None, {}),
         lambda points: points.memory.most_bytes,
     )
@@ -543,7 +543,7 @@ class Redraws:
 
 def redraw(points: Points, n_draws: int) -> Redraws:
     """Draw the resamples of a study again, and measure all candidates on each draw."""
-    return points.memory.recall(
+    return points.memory.get_or_compute(
         ("redraws", n_draws), lambda: measure_draws(points, draw_half(points, n_draws)), lambda redraws: redraws.n_bytes
     )
 

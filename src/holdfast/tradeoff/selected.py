@@ -74,7 +74,7 @@ def count_frequencies(result: StudyTables, candidate: str, top: int | None, X: A
     """Read how often a candidate selected each feature, and which features take turns."""
     if X is not None:
         return find_frequencies(read_subsets(result, candidate, top), X)
-    return result.memory.recall(
+    return result.memory.get_or_compute(
         ("frequencies", candidate, top), lambda: find_frequencies(read_subsets(result, candidate, top))
     )
 

@@ -17,7 +17,7 @@ from holdfast.plots import embed
 from holdfast.plots.theme import THEMES, import_optional
 from holdfast.report.render import Glossary, make_environment, page_script, page_style
 from holdfast.serialization import to_plain
-from holdfast.study.memory import FEW_BYTES, Memory, Same
+from holdfast.study.memory import FEW_BYTES, Cache, IdentityKey
 from holdfast.web.guard import RefusedError
 
 STATIC = Path(__file__).parent / "static"
@@ -110,5 +110,5 @@ Made = TypeVar("Made")
 
 def remember_last(make: Callable[[Thing], Made], most: int = 8) -> Callable[[Thing], Made]:
     """Remember what a function made of the last few things: of the same one, not of one that is equal."""
-    memory = Memory(most * FEW_BYTES)
-    return lambda thing: memory.recall(Same(thing), lambda: make(thing))
+    memory = Cache(most * FEW_BYTES)
+    return lambda thing: memory.get_or_compute(IdentityKey(thing), lambda: make(thing))

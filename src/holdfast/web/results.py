@@ -20,7 +20,7 @@ from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Labels
 from holdfast.report.render import page_parts
 from holdfast.study import StudyResult, load_study
-from holdfast.study.memory import FEW_BYTES, Memory
+from holdfast.study.memory import FEW_BYTES, Cache
 from holdfast.study.store import Overview, Progress, StoreError, find_writer, read_overview, read_progress
 from holdfast.text import shorten
 from holdfast.tradeoff import RULES
@@ -146,7 +146,7 @@ class Snapshot:
     file: int
     begun: float = field(default_factory=time.monotonic)
     spent: float = 0.0
-    _memory: Memory = field(default_factory=lambda: Memory(MAX_ANSWERS * FEW_BYTES))
+    _memory: Cache = field(default_factory=lambda: Cache(MAX_ANSWERS * FEW_BYTES))
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -170,7 +170,7 @@ class Snapshot:
                 self.spent += time.monotonic() - start
 
         with self._lock:  # whoever asks together waits for one answer
-            return self._memory.recall(key, find)
+            return self._memory.get_or_compute(key, find)
 
 
 class Results:
