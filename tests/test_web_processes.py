@@ -249,7 +249,7 @@ def test_a_record_that_is_damaged_starts_and_stops_nothing(place, spawned, text)
     with pytest.raises(RefusedError):
         launcher.stop("bad")
     with pytest.raises(RefusedError, match="not known any more"):
-        launcher.go_on("bad")
+        launcher.resume("bad")
     launcher.remove("bad")
     assert states(launcher) == {}
 
@@ -265,7 +265,7 @@ def test_stopping_takes_out_of_the_queue_and_what_was_stopped_goes_on(place, spa
     spawned[0].wait()
     launcher.look()
     assert states(launcher) == {"a": "stopped", "b": "stopped"}
-    assert launcher.go_on("b").state == "starting"
+    assert launcher.resume("b").state == "starting"
 
 
 def test_resuming_twice_at_once_starts_one_process(place, spawned):
@@ -276,13 +276,13 @@ def test_resuming_twice_at_once_starts_one_process(place, spawned):
     spawned[0].wait()
     launcher.look()
 
-    def go_on():
+    def resume():
         try:
-            outcomes.append(launcher.go_on("a").state)
+            outcomes.append(launcher.resume("a").state)
         except RefusedError as error:
             outcomes.append(error.status)
 
-    threads = [threading.Thread(target=go_on) for _ in range(8)]
+    threads = [threading.Thread(target=resume) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

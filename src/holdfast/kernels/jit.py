@@ -141,7 +141,7 @@ class _Watch(event.Listener):
 
 
 @contextmanager
-def tell_of_compiling(tell: Callable[[str], None]) -> Iterator[Any]:
+def report_compilation(tell: Callable[[str], None]) -> Iterator[Any]:
     """Tell once if kernels have to be compiled; what is yielded knows the ``seconds`` that it took."""
     watch = _Watch(tell)
     with event.install_listener("numba:compile", watch):

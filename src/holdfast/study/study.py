@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from holdfast.io.record import DataRecord
-from holdfast.kernels.jit import tell_of_compiling
+from holdfast.kernels.jit import report_compilation
 from holdfast.kernels.libraries import check_device
 from holdfast.resampling import Bootstrap, as_perturbation
 from holdfast.study import engines
@@ -224,7 +224,7 @@ class Study:
             if retry_failures:
                 opened.forget_failures(run.candidates)
             session, report = opened.begin_session(n_jobs, versions()), make_reporter(progress)
-            with tell_of_compiling(report.tell if isinstance(report, Line) else log.info):
+            with report_compilation(report.tell if isinstance(report, Line) else log.info):
                 for perturbation in run.stages(opened, until):
                     run.write_splits(opened, perturbation)
                     run.fit_missing(opened, n_jobs, time_limit, report, on_error)

@@ -73,7 +73,7 @@ def create_app(
         StarletteRoute("/static/{digest}/{name}", rendering.send_static),
         *make_routes(site, ROUTES),
     ]
-    app = Starlette(routes=routes, lifespan=_look_after(site, warm), exception_handlers=make_handlers(site))
+    app = Starlette(routes=routes, lifespan=_lifespan(site, warm), exception_handlers=make_handlers(site))
     app.router.redirect_slashes = False  # an address that is not there is not another one
     app.state.site = site
     return Guard(
@@ -82,7 +82,7 @@ def create_app(
     )  # fmt: skip
 
 
-def _look_after(site: Site, warm: bool) -> Callable[[Any], Any]:
+def _lifespan(site: Site, warm: bool) -> Callable[[Any], Any]:
     """Look after the queue while the server runs; studies go on when it ends."""
 
     @asynccontextmanager

@@ -81,7 +81,7 @@ class Folder:
         path = self.path / f"{study}.db" if f"{study}.db" in names else None
         return path if path is not None and _is_store(path) else None
 
-    def put_away(self, study: str) -> Path | None:
+    def move_to_trash(self, study: str) -> Path | None:
         """Move the store of a study, with the journal of one that was cut short, to where removed ones lie."""
         store = self.find(study)
         if store is None:

@@ -264,7 +264,7 @@ class Launcher:
             with suppress(ProcessLookupError):
                 os.kill(number, signal.SIGTERM)
 
-    def go_on(self, study: str) -> StudyState:
+    def resume(self, study: str) -> StudyState:
         """Put a study that was stopped into the queue again; one that never began, as it was asked for."""
         if self.folder.find(study) is not None:
             return self.submit(study, ["resume", "--quiet", "--", str(self.folder.store_of(study))])
@@ -280,7 +280,7 @@ class Launcher:
             state = self.state(study)
             if state.active:
                 raise RefusedError(409, f"The study {study} is {state.state}; stop it before it is removed.")
-            place = self.folder.put_away(study)
+            place = self.folder.move_to_trash(study)
             for file in (self._record(study), self._config(study), self._log(study)):
                 file.unlink(missing_ok=True)
             self.changes += 1

@@ -239,7 +239,7 @@ def stop_study(site: Site, study: str) -> StudyState:
 @routes.action("POST", "/studies/{study}/resume", status=202)
 def resume_study(site: Site, study: str) -> StudyState:
     """Go on with a study that was stopped."""
-    return site.launcher.go_on(study)
+    return site.launcher.resume(study)
 
 
 @routes.action("DELETE", "/studies/{study}")
