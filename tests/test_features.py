@@ -186,4 +186,4 @@ def test_a_wrong_call_gets_a_sentence(call, error, words):
     ],
 )
 def test_a_feature_is_lost_or_gained_only_if_both_intervals_say_so(first, second, standing):
-    assert features.compare_standings(first, second) == standing
+    assert features.compare_frequencies(first, second) == standing

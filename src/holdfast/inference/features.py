@@ -15,11 +15,13 @@ from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
 
 SWAP_CANDIDATES = 500
-Standing: TypeAlias = Literal["first only", "second only", "both", "neither", "open"]
+FrequencyClass: TypeAlias = Literal["first only", "second only", "both", "neither", "open"]
 """Which of two selections hold a feature often, where the intervals of both frequencies say so."""
 
 
-def compare_standings(first: tuple[float, float], second: tuple[float, float], threshold: float = 0.5) -> Standing:
+def compare_frequencies(
+    first: tuple[float, float], second: tuple[float, float], threshold: float = 0.5
+) -> FrequencyClass:
     """Say which of two selections hold a feature often, from the intervals of its frequencies.
 
     A selection holds it often if its interval is above the threshold, and seldom if it is below; where one of the
@@ -28,7 +30,7 @@ def compare_standings(first: tuple[float, float], second: tuple[float, float], t
     often = [low > threshold for low, _ in (first, second)]
     if any(low <= threshold <= high for low, high in (first, second)):
         return "open"
-    standings: dict[tuple[bool, bool], Standing] = {
+    standings: dict[tuple[bool, bool], FrequencyClass] = {
         (True, True): "both", (True, False): "first only", (False, True): "second only", (False, False): "neither"
     }  # fmt: skip
     return standings[often[0], often[1]]

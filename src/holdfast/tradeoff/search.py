@@ -88,7 +88,7 @@ def _silence(optuna: Any) -> Iterator[None]:
 Floats = NDArray[np.float64]
 
 
-class Standing(NamedTuple):
+class SearchState(NamedTuple):
     """Scores and stabilities of the candidates after some resamples."""
 
     scores: Floats  # candidates × runs, nan where a run failed
@@ -107,7 +107,7 @@ def stages(first: int, total: int) -> list[int]:
     return [*looks, total]
 
 
-def dominated(standing: Standing, risk: float) -> dict[int, int]:
+def dominated(standing: SearchState, risk: float) -> dict[int, int]:
     """Find the candidates that are dominated with confidence, and by which other one.
 
     A candidate is dominated if another one is better in score *and* in stability, each by a one-sided paired t-test
@@ -118,7 +118,7 @@ def dominated(standing: Standing, risk: float) -> dict[int, int]:
 
     Parameters
     ----------
-    standing : Standing
+    standing : SearchState
         What is known.
     risk : float
         Probability of an error, for each candidate.
@@ -404,7 +404,7 @@ class _Race:
             self.X, self.y, groups=self.groups, store=self.path, n_jobs=self.n_jobs, progress=self.progress, only=only
         )
 
-    def _standing(self, result: StudyTables, alive: Sequence[str]) -> Standing:
+    def _standing(self, result: StudyTables, alive: Sequence[str]) -> SearchState:
         """Scores and pseudo-values of all candidates, by split."""
         points = make_points(result, self.metric, self.measure, candidates=alive)
         splits = result.split_table
@@ -415,4 +415,4 @@ class _Race:
             if point.estimate is not None and point.estimate.pseudo_values.size:
                 labels = result.preferences(point.candidate).labels or ()
                 pseudo_values[row, [place[label] for label in labels]] = point.estimate.pseudo_values
-        return Standing(scores, pseudo_values, [point.estimate for point in points.points])
+        return SearchState(scores, pseudo_values, [point.estimate for point in points.points])

@@ -12,7 +12,7 @@ import numpy as np
 from holdfast.inference.comparison import Comparisons, are_paired, compare_many
 from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.features import Standing, compare_standings, feature_table, frequency_interval
+from holdfast.inference.features import FrequencyClass, compare_frequencies, feature_table, frequency_interval
 from holdfast.io.questions import Question, ReadingError
 from holdfast.io.selections import is_exported
 from holdfast.measures import UndefinedStabilityWarning
@@ -315,7 +315,7 @@ MAX_COMPARED = 40
 MAX_NAMED = 12
 READING = ("kind", "n_features", "transpose", "layout")
 """Options whose answers count for the files that ask for them."""
-CHANGES: dict[Standing, str] = {
+CHANGES: dict[FrequencyClass, str] = {
     "second only": "gained", "first only": "lost", "both": "kept", "neither": "seldom", "open": "open",
 }  # fmt: skip
 """What became of a feature from the first selection to the second."""
@@ -696,7 +696,7 @@ def _frequencies(runs: Preferences, level: float) -> dict[str, tuple[float, floa
 
 
 def _make_change(feature: str, first: tuple[float, float, float], second: tuple[float, float, float]) -> FeatureChange:
-    standing = compare_standings(first[1:], second[1:], THRESHOLD)
+    standing = compare_frequencies(first[1:], second[1:], THRESHOLD)
     return FeatureChange(
         feature=feature, first=first[0], first_low=first[1], first_high=first[2], second=second[0],
         second_low=second[1], second_high=second[2], change=CHANGES[standing],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from holdfast import plots
 from holdfast.inference.designs import DesignedRuns
-from holdfast.inference.features import Standing, compare_standings, frequency_interval
+from holdfast.inference.features import FrequencyClass, compare_frequencies, frequency_interval
 from holdfast.plots.embed import figure
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.sources import BLOCKS
@@ -76,7 +76,7 @@ class FeaturePair:
     second: float
     second_low: float
     second_high: float
-    standing: Standing
+    standing: FrequencyClass
 
 
 def pair_features(first: Preferences, second: Preferences, *, level: float) -> tuple[tuple[FeaturePair, ...], int]:
@@ -97,7 +97,7 @@ def pair_features(first: Preferences, second: Preferences, *, level: float) -> t
     order = np.lexsort((-most.to_numpy(), -gap.to_numpy().round(12)))[:MAX_FEATURES]
     rows: list[Any] = table.iloc[order].to_dict("records")
     ends = [[(row[f"{side}_low"], row[f"{side}_high"]) for side in ("first", "second")] for row in rows]
-    standings = [compare_standings(first_ends, second_ends, OFTEN) for first_ends, second_ends in ends]
+    standings = [compare_frequencies(first_ends, second_ends, OFTEN) for first_ends, second_ends in ends]
     pairs = zip(rows, standings, strict=True)
     return tuple(FeaturePair(**row, standing=standing) for row, standing in pairs), used.size
 
