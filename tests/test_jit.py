@@ -112,7 +112,7 @@ rng = np.random.default_rng(0)
 y = np.arange(60) % 2
 signs, counts = 2.0 * y - 1, rng.multinomial(60, np.full(60, 1 / 60), size=3)
 data = {width: rng.normal(size=(60, width)) + 0.3 * signs[:, None] for width in (20, 40, 90)}
-given_up = np.zeros(3, bool)
+fallback = np.zeros(3, bool)
 
 def eliminate(kernel):
     return [array for X in (data[40], data[90]) for array in kernel(X, signs, counts, sizes=[X.shape[1], 30, 5])]
@@ -129,24 +129,24 @@ def lay_out(width):
 
 def score(kernel, width, *options, shape=(180,)):
     out, weights = np.zeros(shape), np.zeros(3 * width)
-    kernel(*lay_out(width), *options, STANDARD, out, weights, given_up.copy())
+    kernel(*lay_out(width), *options, STANDARD, out, weights, fallback.copy())
     return out, weights
 
 def score_numbers(kernel, width):
     out, weights = np.zeros(180), np.zeros(3 * width)
     numbers = frozen(data[width][:, 0] + signs, np.float64)
-    kernel(lay_out(width)[0], numbers, 1.0, 0.0, True, STANDARD, out, weights, given_up.copy())
+    kernel(lay_out(width)[0], numbers, 1.0, 0.0, True, STANDARD, out, weights, fallback.copy())
     return out, weights
 
 def softmax():
     cells, out = lay_out(20)[0], np.zeros((180, 3))
-    regression.softmax_margins(cells, frozen(np.arange(60) % 3, np.int64), 1.0, True, STANDARD, out, given_up.copy())
+    regression.softmax_margins(cells, frozen(np.arange(60) % 3, np.int64), 1.0, True, STANDARD, out, fallback.copy())
     return [out]
 
 def means():
     cells, out = lay_out(20)[0], np.zeros(180)
     numbers, tree = frozen(data[20][:, 0], np.float64), np.ones(3, bool)
-    neighbors.neighbor_means(cells, numbers, 3, STANDARD, True, tree, out, given_up.copy())
+    neighbors.neighbor_means(cells, numbers, 3, STANDARD, True, tree, out, fallback.copy())
     return [out]
 
 MAKE = {

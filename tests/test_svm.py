@@ -176,16 +176,16 @@ def test_a_resample_of_one_class_is_told():
 def test_weights_fall_with_a_small_cost_in_proportion_or_the_fit_is_given_up(n, d, every):
     """Below some C no margin reaches 1, and the optimum is that of any smaller C but for its size."""
     X, y = np.random.default_rng(0).normal(size=(n, d)), np.where(np.arange(n) % every == 0, 1.0, -1.0)
-    weights, given_up = svm_elimination(X, y, C=1e-5).weight[0] / 1e-5, []
+    weights, fallback = svm_elimination(X, y, C=1e-5).weight[0] / 1e-5, []
     for C in 10.0 ** -np.arange(6, 40):
         try:
             np.testing.assert_allclose(svm_elimination(X, y, C=C).weight[0] / C, weights, rtol=1e-4, atol=1e-6)
         except ArithmeticError as error:
-            given_up.append(C)
+            fallback.append(C)
             assert "in resample 0" in str(error)  # noqa: PT017
             assert "take a C nearer to 1" in str(error)  # noqa: PT017
-    assert 1e-8 not in given_up
-    assert 1e-12 in given_up
+    assert 1e-8 not in fallback
+    assert 1e-12 in fallback
 
 
 @pytest.mark.parametrize("C", [0, -1, 1e-200, 1e200, np.inf, np.nan])

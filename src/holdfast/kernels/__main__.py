@@ -43,10 +43,10 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     """Call each kernel of recognized models on one cell: two rows to train on, two held out, one column."""
     integers = [[1, 1, 0, 0]], [2, 3], [0, 2], [0], [0], [0, 1], [0, 2]
     cells = Cells(frozen(X, np.float64), *(frozen(values, np.int64) for values in integers))
-    classes, numbers, given_up = frozen(y, np.int64), frozen(y, np.float64), np.zeros(1, np.bool_)
+    classes, numbers, fallback = frozen(y, np.int64), frozen(y, np.float64), np.zeros(1, np.bool_)
     options = 1, UNSCALED, False, np.ones(1, np.bool_)
-    neighbors.neighbor_votes(cells, classes, *options, True, np.zeros(2, np.int64), np.zeros((2, 2)), given_up)
-    neighbors.neighbor_means(cells, numbers, *options, np.zeros(2), given_up)
+    neighbors.neighbor_votes(cells, classes, *options, True, np.zeros(2, np.int64), np.zeros((2, 2)), fallback)
+    neighbors.neighbor_means(cells, numbers, *options, np.zeros(2), fallback)
     for kernel in (regression.logistic_margins, regression.wide_logistic_margins):
         kernel(cells, classes, 1.0, True, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
     for kernel in (regression.ridge_values, regression.wide_ridge_values):

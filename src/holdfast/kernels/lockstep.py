@@ -163,11 +163,11 @@ class Fits(ABC):
         """Whether rounding leaves the margins alone, as a column; large terms that cancel do not show in a residual."""
 
     @np.errstate(all="ignore")  # a step may overshoot to where nothing is finite; it is shortened then
-    def solve(self, max_iter: int, given_up: Mask) -> Mask:
+    def solve(self, max_iter: int, fallback: Mask) -> Mask:
         """Take Newton steps until all problems are solved, at most ``max_iter``; returns which are given up."""
         P = len(self.has_inverse)
         residual = self._start()
-        before, fresh, solved = np.full(P, np.inf), np.zeros(P, bool), given_up.copy()
+        before, fresh, solved = np.full(P, np.inf), np.zeros(P, bool), fallback.copy()
         for iteration in range(max_iter + 1):
             stuck = fresh & (residual > 0.5 * before) & (residual <= self.precision.stalled)
             solved |= (residual <= self.precision.solved) | stuck
@@ -178,7 +178,7 @@ class Fits(ABC):
             self.invert(np.flatnonzero(fresh))
             before[live] = residual[live]
             residual[live] = self._step(live, fresh, few=2 * live.size <= P)
-        return given_up | ~solved | ~self.lib.host(self.sharp())[:, 0]
+        return fallback | ~solved | ~self.lib.host(self.sharp())[:, 0]
 
     def _start(self) -> NDArray[np.float64]:
         """Begin at nothing where the objective exceeds that of no model at all; returns the residuals."""
@@ -437,8 +437,8 @@ class PathBatch:
         return self._collect(w, b)
 
     def _fit(self, fits: Fits, size: int, max_iter: int) -> None:
-        given_up = fits.solve(max_iter, self.unsolved > 0)
-        self.unsolved[given_up & (self.unsolved == 0)] = size
+        fallback = fits.solve(max_iter, self.unsolved > 0)
+        self.unsolved[fallback & (self.unsolved == 0)] = size
 
     def _stretch(self) -> Array:
         """What the active columns are stretched by: 1, or 1 / shrinkage."""

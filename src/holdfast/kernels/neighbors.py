@@ -235,7 +235,7 @@ def _vote(search, labels, found, weights_exact, votes):  # type: ignore[no-untyp
 
 
 @kernel
-def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, shares, given_up):  # type: ignore[no-untyped-def]
+def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, shares, fallback):  # type: ignore[no-untyped-def]
     """Set the class of most weight, and each class's share of the weight, for the held-out rows of every cell.
 
     ``tree`` tells for each cell whether scikit-learn would search a tree. With ``label_only`` the shares of a row may
@@ -260,11 +260,11 @@ def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, 
             fine = sure and sure_vote and not tied and np.isfinite(search.distance[search.nearest[found - 1]] + norm)
             if not fine:
                 break
-        given_up[number] = not fine
+        fallback[number] = not fine
 
 
 @kernel
-def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, given_up):  # type: ignore[no-untyped-def]
+def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, fallback):  # type: ignore[no-untyped-def]
     """Set the weighted mean of the neighbors' numbers for the held-out rows of every cell."""
     work = allocate(cells)
     for number in range(cells.splits.size):
@@ -284,7 +284,7 @@ def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, given_up):  
             fine = sure and not tied and np.isfinite(search.distance[search.nearest[found - 1]] + norm)
             if not fine:
                 break
-        given_up[number] = not fine
+        fallback[number] = not fine
 
 
 # Relief

@@ -111,31 +111,31 @@ def _take_and_center(cells, number, kind, y, intercept, work, seen):  # type: ig
 
 
 @summing_kernel
-def logistic_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
+def logistic_margins(cells, y, C, intercept, kind, margins, weights, fallback):  # type: ignore[no-untyped-def]
     """Set the log-odds of class 1 of the held-out rows, and the weights, of every cell that is not given up."""
     work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
-        if not given_up[number]:
+        if not fallback[number]:
             cell, fine = _take_and_center(cells, number, kind, y, intercept, work, seen)
             w = np.zeros(cell.train.shape[0])
             b, solved = _fit_narrow_logistic(cell, y, C, intercept, w) if fine else (0.0, False)
             predict_linear(cell, w, b, margins)
             keep_weights(cells, number, kind, work.unit, w, weights)
-            given_up[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
+            fallback[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
 
 
 @summing_kernel
-def wide_logistic_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
+def wide_logistic_margins(cells, y, C, intercept, kind, margins, weights, fallback):  # type: ignore[no-untyped-def]
     """Do the same for cells with more columns than rows, by the Gram matrices of their rows."""
     work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
-        if not given_up[number]:
+        if not fallback[number]:
             cell, fine = _take_and_center(cells, number, kind, y, intercept, work, seen)
             w = np.zeros(cell.train.shape[0])
             b, solved = _fit_wide_logistic(cell, y, C, intercept, w) if fine else (0.0, False)
             predict_linear(cell, w, b, margins)
             keep_weights(cells, number, kind, work.unit, w, weights)
-            given_up[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
+            fallback[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
 
 
 SLOPE_NOISE = DOUBLE.slope_noise
@@ -306,11 +306,11 @@ def _solve(fit):  # type: ignore[no-untyped-def]
 
 
 @summing_kernel
-def softmax_margins(cells, y, C, intercept, kind, margins, given_up):  # type: ignore[no-untyped-def]
+def softmax_margins(cells, y, C, intercept, kind, margins, fallback):  # type: ignore[no-untyped-def]
     """Set the decision values of the held-out rows of every cell, one for each class."""
     work, seen = allocate(cells), np.zeros(margins.shape[1], np.int64)
     for number in range(cells.splits.size):
-        if given_up[number]:
+        if fallback[number]:
             continue
         cell, fine = take_cell(cells, number, kind, work)
         if fine and has_all_classes(take(y, cell.rows), seen):
@@ -327,7 +327,7 @@ def softmax_margins(cells, y, C, intercept, kind, margins, given_up):  # type: i
                     margins[cell.start + i, k] = value
         else:
             fine = False
-        given_up[number] = not fine
+        fallback[number] = not fine
 
 
 @summing_step
@@ -477,14 +477,14 @@ def _means_are_sharp(cell, kind, shift, unit, alpha, intercept):  # type: ignore
 
 
 @summing_kernel
-def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_up):  # type: ignore[no-untyped-def]
+def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, fallback):  # type: ignore[no-untyped-def]
     """Set the predicted numbers of the held-out rows, and the weights, of every cell that is not given up.
 
     For least squares α is 0, and ``cut`` the share of the largest singular value below which scikit-learn drops others.
     """
     work = allocate(cells)
     for number in range(cells.splits.size):
-        if not given_up[number]:
+        if not fallback[number]:
             cell, fine = take_cell(cells, number, kind, work)
             if alpha == 0 and (kind == STANDARD or (kind == UNSCALED and intercept)):
                 fine = fine and _means_are_exact(cell, work.shift)
@@ -496,15 +496,15 @@ def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_u
             fine = fine and _fit_narrow(cell, targets, alpha, cut, w)
             predict_linear(cell, w, b, values)
             keep_weights(cells, number, kind, work.unit, w, weights)
-            given_up[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))
+            fallback[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))
 
 
 @summing_kernel
-def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, given_up):  # type: ignore[no-untyped-def]
+def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, fallback):  # type: ignore[no-untyped-def]
     """Do the same for cells with more columns than rows; α is positive, and nothing is cut."""
     work = allocate(cells)
     for number in range(cells.splits.size):
-        if not given_up[number]:
+        if not fallback[number]:
             cell, fine = take_cell(cells, number, kind, work)
             if intercept:
                 center(cell)
@@ -514,4 +514,4 @@ def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, gi
             fine = fine and _fit_wide(cell, targets, alpha, w)
             predict_linear(cell, w, b, values)
             keep_weights(cells, number, kind, work.unit, w, weights)
-            given_up[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))
+            fallback[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))

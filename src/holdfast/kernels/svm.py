@@ -506,12 +506,12 @@ def _begin(cell, y, C):  # type: ignore[no-untyped-def]
 
 
 @summing_kernel
-def svm_margins(cells, y, C, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
+def svm_margins(cells, y, C, kind, margins, weights, fallback):  # type: ignore[no-untyped-def]
     """Set the decision value of the held-out rows, and the weights, of every cell."""
     work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         cell, fine = take_cell(cells, number, kind, work)
-        given_up[number] = True
+        fallback[number] = True
         if fine and has_all_classes(take(y, cell.rows), seen):
             center(cell)
             fit = _begin(cell, y, C)
@@ -521,7 +521,7 @@ def svm_margins(cells, y, C, kind, margins, weights, given_up):  # type: ignore[
             weigh(fit.work, fit.Z, fit.active.size, fit.rows, fit.v)
             predict_linear(cell, fit.work.w, b, margins)
             keep_weights(cells, number, kind, work.unit, fit.work.w, weights)
-            given_up[number] = not (solved and all_finite(fit.work.w, fit.work.w.size) and np.isfinite(b))
+            fallback[number] = not (solved and all_finite(fit.work.w, fit.work.w.size) and np.isfinite(b))
 
 
 SLOPE_NOISE = DOUBLE.slope_noise
@@ -634,7 +634,7 @@ def _weigh_columns(fit, columns):  # type: ignore[no-untyped-def]
 
 
 @summing_kernel
-def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, given_up):  # type: ignore[no-untyped-def]
+def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, fallback):  # type: ignore[no-untyped-def]
     """Set the decision values of the held-out rows of every cell that is not given up, each class against the others.
 
     Of two classes only the second has a column, and its weights are set. ``intercept`` is the number in the intercept's
@@ -643,7 +643,7 @@ def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, given_
     n_models = margins.shape[1]
     work, seen = allocate(cells), np.zeros(max(n_models, 2), np.int64)
     for number in range(cells.splits.size):
-        if given_up[number]:
+        if fallback[number]:
             continue
         cell, fine = take_cell(cells, number, kind, work)
         fine = fine and has_all_classes(take(y, cell.rows), seen)
@@ -661,4 +661,4 @@ def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, given_
                 margins[cell.start + i, model] = value
         if n_models == 1:
             keep_weights(cells, number, kind, work.unit, _weigh_columns(fit, columns), weights)
-        given_up[number] = not fine
+        fallback[number] = not fine

@@ -217,10 +217,10 @@ class NeighborVotes(BlockModel):
 
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
         labels, shares = np.zeros(block.starts[-1], np.int64), np.zeros((block.starts[-1], block.n_classes))
-        given_up, label_only = np.zeros(block.n_cells, np.bool_), "predict_proba" not in wanted
+        fallback, label_only = np.zeros(block.n_cells, np.bool_), "predict_proba" not in wanted
         options = *self._options(block), label_only
-        neighbor_votes(block.cells, frozen(block.y, np.int64), *options, labels, shares, given_up)
-        return Predictions(block.starts, labels, predict_proba=None if label_only else shares), given_up
+        neighbor_votes(block.cells, frozen(block.y, np.int64), *options, labels, shares, fallback)
+        return Predictions(block.starts, labels, predict_proba=None if label_only else shares), fallback
 
     def _options(self, block: Block) -> tuple[int, int, bool, Mask]:
         """Neighbors, scaling, whether they weigh by distance, and whether scikit-learn would search a tree.
@@ -241,9 +241,9 @@ class NeighborMeans(NeighborVotes):
     answers = frozenset({"predict"})
 
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
-        numbers, given_up = np.zeros(block.starts[-1]), np.zeros(block.n_cells, np.bool_)
-        neighbor_means(block.cells, frozen(block.y, np.float64), *self._options(block), numbers, given_up)
-        return Predictions(block.starts, numbers), given_up
+        numbers, fallback = np.zeros(block.starts[-1]), np.zeros(block.n_cells, np.bool_)
+        neighbor_means(block.cells, frozen(block.y, np.float64), *self._options(block), numbers, fallback)
+        return Predictions(block.starts, numbers), fallback
 
 
 # Linear models
@@ -264,8 +264,8 @@ class LeastSquares(BlockModel):
         cut = 0.0 if alpha else float(self.parameters["tol"])  # of singular values, as shares of the largest
         options = alpha, cut, self.parameters["fit_intercept"], self.scaling
         wide = wide_ridge_values if alpha else None
-        values, given_up, weights = _fit_by_shape(block, np.float64, ridge_values, wide, options)
-        return Predictions(block.starts, values, coefficients=weights), given_up
+        values, fallback, weights = _fit_by_shape(block, np.float64, ridge_values, wide, options)
+        return Predictions(block.starts, values, coefficients=weights), fallback
 
 
 class Logistic(BlockModel):
@@ -282,16 +282,16 @@ class Logistic(BlockModel):
         options = float(self.parameters["C"]), self.parameters["fit_intercept"], self.scaling
         if block.n_classes > 2:
             margins, weights = np.zeros((block.starts[-1], block.n_classes)), None
-            given_up = block.n_classes * (_count_weights(block) + 1) > MAX_SOFTMAX_WEIGHTS
-            softmax_margins(block.cells, frozen(block.y, np.int64), *options, margins, given_up)
+            fallback = block.n_classes * (_count_weights(block) + 1) > MAX_SOFTMAX_WEIGHTS
+            softmax_margins(block.cells, frozen(block.y, np.int64), *options, margins, fallback)
         elif self.device != "cpu" and self.scaling != MIN_MAX:
-            margins, given_up, weights = self._fit_on_device(block)
+            margins, fallback, weights = self._fit_on_device(block)
         else:
-            margins, given_up, weights = _fit_by_shape(
+            margins, fallback, weights = _fit_by_shape(
                 block, np.int64, logistic_margins, wide_logistic_margins, options
             )
         shares = _find_shares(margins) if "predict_proba" in wanted else None
-        return _classify(block, margins, wanted, weights, shares), given_up
+        return _classify(block, margins, wanted, weights, shares), fallback
 
     def _fit_on_device(self, block: Block) -> tuple[Floats, Mask, list[Floats]]:
         """Fit all cells of two classes in lock-step; those that were trained on one class are left."""
@@ -320,9 +320,9 @@ class SupportVectors(BlockModel):
 
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
         margins, weights = np.zeros(block.starts[-1]), np.zeros(block.cells.columns.size)
-        given_up, options = np.zeros(block.n_cells, np.bool_), (float(self.parameters["C"]), self.scaling)
-        svm_margins(block.cells, frozen(block.y, np.int64), *options, margins, weights, given_up)
-        return _classify(block, margins, wanted, block.cut_weights(weights)), given_up
+        fallback, options = np.zeros(block.n_cells, np.bool_), (float(self.parameters["C"]), self.scaling)
+        svm_margins(block.cells, frozen(block.y, np.int64), *options, margins, weights, fallback)
+        return _classify(block, margins, wanted, block.cut_weights(weights)), fallback
 
 
 class SquaredHinge(BlockModel):
@@ -334,13 +334,13 @@ class SquaredHinge(BlockModel):
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
         two = block.n_classes == 2
         margins = np.zeros((block.starts[-1], 1 if two else block.n_classes))
-        weights, given_up = np.zeros(block.cells.columns.size), _count_weights(block) > MAX_HINGE_WEIGHTS
+        weights, fallback = np.zeros(block.cells.columns.size), _count_weights(block) > MAX_HINGE_WEIGHTS
         intercept = float(self.parameters["intercept_scaling"]) if self.parameters["fit_intercept"] else 0.0
         options = float(self.parameters["C"]), intercept, self.scaling
-        squared_hinge_margins(block.cells, frozen(block.y, np.int64), *options, margins, weights, given_up)
+        squared_hinge_margins(block.cells, frozen(block.y, np.int64), *options, margins, weights, fallback)
         if two:
-            return _classify(block, margins[:, 0], wanted, block.cut_weights(weights)), given_up
-        return _classify(block, margins, wanted), given_up
+            return _classify(block, margins[:, 0], wanted, block.cut_weights(weights)), fallback
+        return _classify(block, margins, wanted), fallback
 
 
 def _fit_by_shape(
@@ -353,15 +353,15 @@ def _fit_by_shape(
     """
     cells, y, is_wide = block.cells, frozen(block.y, target), block.n_columns > block.n_train_rows
     values, weights = np.zeros(block.starts[-1]), np.zeros(cells.columns.size)
-    given_up = np.zeros(block.n_cells, np.bool_)
+    fallback = np.zeros(block.n_cells, np.bool_)
     for kernel, others in ((narrow, is_wide), (wide, ~is_wide)):
         if kernel is None:
-            given_up |= ~others
+            fallback |= ~others
         elif not others.all():
             skipped = others.copy()
             kernel(cells, y, *options, values, weights, skipped)
-            given_up |= skipped & ~others
-    return values, given_up, block.cut_weights(weights)
+            fallback |= skipped & ~others
+    return values, fallback, block.cut_weights(weights)
 
 
 def _count_weights(block: Block) -> Ints:
