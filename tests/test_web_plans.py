@@ -12,7 +12,7 @@ from holdfast.declared import About
 from holdfast.models import MODELS, SCORES
 from holdfast.resampling import PERTURBATIONS
 from holdfast.selectors import SELECTORS, NamedSelector
-from holdfast.web.forms import make_offers
+from holdfast.web.forms import available_parts
 from holdfast.web.pages.new import usual_sizes
 from holdfast.web.plans import Part, Plan, plan_options, show_command, to_toml
 from holdfast.web.tables import TableQuery
@@ -37,7 +37,7 @@ def tables(tmp_path_factory):
 
 def estimate(tables, task, plan):
     """What a plan would cost, by the command that would run it."""
-    options = plan_options(plan, make_offers(task, 2 * (task == "classification")))
+    options = plan_options(plan, available_parts(task, 2 * (task == "classification")))
     (tables / "plan.toml").write_text(to_toml({"target": "y", "data": f"{task}.csv", **options}))
     done = CliRunner().invoke(app, ["study", "--dry-run", "--json", "--quiet", f"--config={tables / 'plan.toml'}"])
     assert done.exit_code == 0, (options, done.output, done.exception)
@@ -46,7 +46,7 @@ def estimate(tables, task, plan):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_holdfast_study_accepts_the_defaults_of_every_selector_that_serves_the_task(tables, task):
-    offers = make_offers(task, 2 * (task == "classification"))
+    offers = available_parts(task, 2 * (task == "classification"))
     taken = [offer.name for offer in offers.selectors]
     assert taken == [name for name, about in SELECTORS.abouts().items() if about.task in (None, task)]
     selectors = tuple(
@@ -61,7 +61,7 @@ def test_holdfast_study_accepts_the_defaults_of_every_selector_that_serves_the_t
 
 @pytest.mark.parametrize("name", PERTURBATIONS)
 def test_holdfast_study_accepts_the_defaults_of_every_perturbation(tables, name):
-    (offer,) = (offer for offer in make_offers("classification", 2).perturbations if offer.name == name)
+    (offer,) = (offer for offer in available_parts("classification", 2).perturbations if offer.name == name)
     given = {parameter.name: parameter.default for parameter in offer.parameters}
     plan = Plan(selectors=(Part(name="anova"),), perturbation=Part(name=name, parameters=given), sizes="2")
     assert estimate(tables, "classification", plan)["splits"] == PERTURBATIONS[name]().get_n_splits()
@@ -72,7 +72,7 @@ def test_holdfast_study_accepts_the_defaults_of_every_perturbation(tables, name)
     [(task, name) for task in TASKS for name, about in MODELS.abouts().items() if about.task in (None, task)],
 )
 def test_holdfast_study_accepts_every_model_and_every_score(tables, task, name):
-    offers = make_offers(task, 2 * (task == "classification"))
+    offers = available_parts(task, 2 * (task == "classification"))
     scores = tuple(offer.name for offer in offers.scores)
     assert set(scores) == {score for score, about in SCORES.abouts().items() if about.task in (None, task)}
     (model,) = (offer for offer in offers.models if offer.name == name)
@@ -87,29 +87,29 @@ def test_holdfast_study_accepts_every_model_and_every_score(tables, task, name):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_values_that_were_changed_are_read_back_as_they_were_typed(task):
-    for offer in make_offers(task, 2).selectors:
+    for offer in available_parts(task, 2).selectors:
         numbers = {parameter.name: "7" for parameter in offer.parameters if "number" in parameter.kind}
         plan = Plan(selectors=(Part(name=offer.name, parameters=numbers, own_size=True),), perturbation=BOOTSTRAP)
-        (text,) = plan_options(plan, make_offers(task, 2))["select"]
+        (text,) = plan_options(plan, available_parts(task, 2))["select"]
         name, parameters = parse_named(text, "selector")
         assert name == offer.name
         assert {key: value for key, value in parameters.items() if key in numbers} == dict.fromkeys(numbers, 7)
 
 
 def test_only_what_serves_the_number_of_classes_is_offered():
-    two, three = ({offer.name for offer in make_offers("classification", n).selectors} for n in (2, 3))
+    two, three = ({offer.name for offer in available_parts("classification", n).selectors} for n in (2, 3))
     assert two - three == {name for name, about in SELECTORS.abouts().items() if "two classes" in about.needs}
-    usual = {n: [offer.name for offer in make_offers("classification", n).scores if offer.usual] for n in (2, 3)}
+    usual = {n: [offer.name for offer in available_parts("classification", n).scores if offer.usual] for n in (2, 3)}
     assert usual == {2: ["roc_auc"], 3: ["balanced_accuracy"]}
 
 
 def test_a_base_that_does_not_serve_the_task_is_replaced_by_one_that_does(tables):
-    (offer,) = (offer for offer in make_offers("regression", 0).selectors if offer.name == "ensemble")
+    (offer,) = (offer for offer in available_parts("regression", 0).selectors if offer.name == "ensemble")
     base = offer.parameter("base")
     assert base.default != SELECTORS["ensemble"].parameters["base"].default
     assert "mrmr" not in base.choices
     plan = Plan(selectors=(Part(name="ensemble"),), perturbation=BOOTSTRAP)
-    assert plan_options(plan, make_offers("regression", 0))["select"] == [f"ensemble:base={base.default}"]
+    assert plan_options(plan, available_parts("regression", 0))["select"] == [f"ensemble:base={base.default}"]
 
 
 def test_a_selector_of_a_plug_in_is_offered_with_its_words_and_parameters():
@@ -127,13 +127,13 @@ def test_a_selector_of_a_plug_in_is_offered_with_its_words_and_parameters():
 
     SELECTORS.add(NamedSelector(about=About(name="plugged", summary="From a package; power=3 is wild."), make=make))
     try:
-        (offer,) = (offer for offer in make_offers("regression", 0).selectors if offer.name == "plugged")
+        (offer,) = (offer for offer in available_parts("regression", 0).selectors if offer.name == "plugged")
         assert (offer.label, offer.summary) == ("Plugged", "From a package.")
         power = offer.parameter("power")
         assert (power.default, power.kind) == ("2.0", "number")
         assert power.meaning == "Exponent of everything; see AnovaF."
         plan = Plan(selectors=(Part(name="plugged", parameters={"power": "3"}),), perturbation=BOOTSTRAP, sizes="4")
-        assert plan_options(plan, make_offers("regression", 0))["select"] == ["plugged:power=3,sizes=4"]
+        assert plan_options(plan, available_parts("regression", 0))["select"] == ["plugged:power=3,sizes=4"]
     finally:
         SELECTORS.remove("plugged")
 
@@ -161,14 +161,14 @@ def test_a_selector_of_a_plug_in_is_offered_with_its_words_and_parameters():
 def test_a_hostile_value_of_a_parameter_is_one_sentence(parameters, sentence):
     plan = Plan(selectors=(Part(name="anova", parameters=parameters),), perturbation=BOOTSTRAP)
     with pytest.raises(ValueError, match=sentence):
-        plan_options(plan, make_offers("classification", 2))
+        plan_options(plan, available_parts("classification", 2))
 
 
 @pytest.mark.parametrize("value", ["os.system", "a:b", "a,b", "a=b", "/etc/passwd", "é", "nan", "x" * 100, "a\nb.c"])
 def test_a_word_holds_letters_digits_and_dashes_only(value):
     plan = Plan(selectors=(Part(name="hybrid_rfe", parameters={"criterion": value}),), perturbation=BOOTSTRAP)
     with pytest.raises(ValueError, match="Expected a number or a word"):
-        plan_options(plan, make_offers("classification", 2))
+        plan_options(plan, available_parts("classification", 2))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_word_holds_letters_digits_and_dashes_only(value):
 def test_a_wrong_plan_is_one_sentence(change, sentence):
     plan = {"selectors": (Part(name="anova"),), "perturbation": BOOTSTRAP, **change}
     with pytest.raises(ValueError, match=sentence):
-        plan_options(Plan(**plan), make_offers("classification", 2))
+        plan_options(Plan(**plan), available_parts("classification", 2))
 
 
 def test_options_of_reading_cannot_become_others():
@@ -210,8 +210,8 @@ def test_options_of_reading_cannot_become_others():
 
 
 def test_forms_are_built_once_as_long_as_the_registries_stay_the_same():
-    assert make_offers("classification", 2) is make_offers("classification", 2)
-    assert make_offers("classification", 2) is not make_offers("classification", 3)
+    assert available_parts("classification", 2) is available_parts("classification", 2)
+    assert available_parts("classification", 2) is not available_parts("classification", 3)
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ MARKUP = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfferedParameter:
+class FormParameter:
     """A parameter that can be set.
 
     Attributes
@@ -176,7 +176,7 @@ class OfferedParameter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
+class FormPart:
     """A selector, perturbation, model or score that can be taken.
 
     Attributes
@@ -193,7 +193,7 @@ class Offer:
         Whether it is taken if nothing is said.
     grows : str
         For perturbations, the parameter that is the number of resamples, or of their repetitions.
-    parameters : tuple of OfferedParameter
+    parameters : tuple of FormParameter
         What can be set.
     """
 
@@ -203,63 +203,63 @@ class Offer:
     caution: str = ""
     usual: bool = False
     grows: str = ""
-    parameters: tuple[OfferedParameter, ...] = ()
+    parameters: tuple[FormParameter, ...] = ()
 
-    def parameter(self, name: str) -> OfferedParameter | None:
+    def parameter(self, name: str) -> FormParameter | None:
         """Return a parameter by its name; None if there is none such."""
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offers:
+class FormChoices:
     """Everything that a plan for some data can be made of.
 
     Attributes
     ----------
-    selectors, perturbations, models, scores : tuple of Offer
+    selectors, perturbations, models, scores : tuple of FormPart
         What serves the task and the number of classes.
     """
 
-    selectors: tuple[Offer, ...]
-    perturbations: tuple[Offer, ...]
-    models: tuple[Offer, ...]
-    scores: tuple[Offer, ...]
+    selectors: tuple[FormPart, ...]
+    perturbations: tuple[FormPart, ...]
+    models: tuple[FormPart, ...]
+    scores: tuple[FormPart, ...]
 
 
-def make_offers(task: Task, n_classes: int) -> Offers:
+def available_parts(task: Task, n_classes: int) -> FormChoices:
     """Return what serves a task with so many classes, in the order of the registries."""
     registered = tuple(SELECTORS), tuple(PERTURBATIONS), tuple(MODELS), tuple(SCORES)
-    return _make_offers(task, n_classes > 2, registered)
+    return _available_parts(task, n_classes > 2, registered)
 
 
 @lru_cache(maxsize=8)
-def _make_offers(task: Task, several: bool, registered: tuple[tuple[str, ...], ...]) -> Offers:
+def _available_parts(task: Task, several: bool, registered: tuple[tuple[str, ...], ...]) -> FormChoices:
     """Build the offers, once as long as the same names are registered."""
-    selectors = {name: SELECTORS[name] for name in serving(SELECTORS, task, several)}
-    scores = list(serving(SCORES, task, several))
+    selectors = {name: SELECTORS[name] for name in compatible_names(SELECTORS, task, several)}
+    scores = list(compatible_names(SCORES, task, several))
     usual = [name for name in USUAL[task] if name in selectors] or list(selectors)[:1]
     bases = _order_bases(dict.fromkeys([*usual, *selectors]))
     usual_score = next((name for name in USUAL_SCORES if name in scores), scores[0] if scores else "")
-    return Offers(
+    return FormChoices(
         selectors=tuple(
-            _offer(record.about, _parameters(record, bases, several=True), usual=name in usual)
+            _form_part(record.about, _parameters(record, bases, several=True), usual=name in usual)
             for name, record in selectors.items()
         ),
         perturbations=tuple(
-            _offer(made.about, _parameters(made), grows=made.grows or "",
+            _form_part(made.about, _parameters(made), grows=made.grows or "",
                    usual=place == 0)
             for place, made in enumerate(PERTURBATIONS.values())
         ),
         models=tuple(
-            _offer(MODELS[name].about, _parameters(MODELS[name]),
+            _form_part(MODELS[name].about, _parameters(MODELS[name]),
                    usual=name == "linear")
-            for name in serving(MODELS, task, several)
+            for name in compatible_names(MODELS, task, several)
         ),
-        scores=tuple(_offer(SCORES[name].about, (), usual=name == usual_score) for name in scores),
+        scores=tuple(_form_part(SCORES[name].about, (), usual=name == usual_score) for name in scores),
     )  # fmt: skip
 
 
-def serving(registry: Registry[Any], task: Task, several: bool) -> list[str]:
+def compatible_names(registry: Registry[Any], task: Task, several: bool) -> list[str]:
     """Return the names of what serves a task, with several classes or with two."""
     return [
         name
@@ -282,10 +282,12 @@ def _wraps(make: Callable[..., Any]) -> bool:
     return "resolve" in inspect.signature(make).parameters
 
 
-def _offer(about: About, parameters: tuple[OfferedParameter, ...], *, usual: bool = False, grows: str = "") -> Offer:
+def _form_part(
+    about: About, parameters: tuple[FormParameter, ...], *, usual: bool = False, grows: str = ""
+) -> FormPart:
     phrase = "" if "{" in about.methods else re.sub(r"^(an?|the) ", "", about.methods)
     named = phrase if phrase and about.name in (*MODELS, *SCORES) else separate_words(about.name)
-    return Offer(
+    return FormPart(
         name=about.name, label=about.label or named[0].upper() + named[1:],
         summary=_plain_summary(about.summary), caution=about.caution,
         parameters=parameters, usual=usual, grows=grows,
@@ -301,7 +303,7 @@ def _plain_summary(text: str) -> str:
 # Parameters
 
 
-def _parameters(thing: Any, bases: tuple[str, ...] = (), *, several: bool = False) -> tuple[OfferedParameter, ...]:
+def _parameters(thing: Any, bases: tuple[str, ...] = (), *, several: bool = False) -> tuple[FormParameter, ...]:
     """Return what can be set; with selectors as choices where one is named as the base of another."""
     make = thing if isinstance(thing, type) else thing.make
     declared = describe_parameters(thing) if isinstance(thing, type) else thing.parameters
@@ -314,11 +316,11 @@ def _parameters(thing: Any, bases: tuple[str, ...] = (), *, several: bool = Fals
     )
 
 
-def _parameter(name: str, parameter: Parameter, type_: Any, bases: tuple[str, ...], several: bool) -> OfferedParameter:
+def _parameter(name: str, parameter: Parameter, type_: Any, bases: tuple[str, ...], several: bool) -> FormParameter:
     default, choices = parameter.default, tuple(list_values(type_))
     if bases and isinstance(default, str) and default in SELECTORS:
         choices, default = bases, default if default in bases else bases[0]
-    return OfferedParameter(
+    return FormParameter(
         name=name, label=separate_words(name), default=as_typed(default), meaning=plain_words(parameter.meaning),
         kind="choice" if choices else kind_of(type_, default) or "word", choices=choices,
         several=several or isinstance(default, tuple), is_size=name in SIZES, changed=default is not parameter.default,

@@ -29,7 +29,7 @@ from holdfast.study.running import format_duration
 from holdfast.study.store import StoreError, read_meta
 from holdfast.text import clean_text
 from holdfast.web.folder import SPARE, write_private
-from holdfast.web.forms import Offer, OfferedParameter, Offers, make_offers
+from holdfast.web.forms import FormChoices, FormParameter, FormPart, available_parts
 from holdfast.web.guard import MEGABYTE, RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.site import Site
@@ -108,7 +108,7 @@ class Plan:
     time_limit: float | None = None
 
 
-def plan_options(plan: Plan, offers: Offers) -> dict[str, Any]:
+def plan_options(plan: Plan, offers: FormChoices) -> dict[str, Any]:
     """Return a plan as options of ``holdfast study``, as its configuration file holds them; raise if it is wrong."""
     if not plan.selectors or len(plan.selectors) > MAX_SELECTORS:
         raise ValueError("Expected at least one selector, got none; choose one." if not plan.selectors
@@ -117,11 +117,11 @@ def plan_options(plan: Plan, offers: Offers) -> dict[str, Any]:
     selectors = [selector_text(part, offers, sizes) for part in plan.selectors]
     if len(set(selectors)) < len(selectors):
         raise ValueError("Expected every selector once, got one twice with the same values; leave one of them out.")
-    perturbation = find_offer(plan.perturbation.name, offers.perturbations, "way to make resamples")
+    perturbation = find_part(plan.perturbation.name, offers.perturbations, "way to make resamples")
     options: dict[str, Any] = {"select": selectors, "perturb": part_text(plan.perturbation, perturbation)}
     if plan.model is not None:
-        options["estimator"] = part_text(plan.model, find_offer(plan.model.name, offers.models, "model"))
-        options["score"] = [find_offer(name, offers.scores, "score").name for name in dict.fromkeys(plan.scores)]
+        options["estimator"] = part_text(plan.model, find_part(plan.model.name, offers.models, "model"))
+        options["score"] = [find_part(name, offers.scores, "score").name for name in dict.fromkeys(plan.scores)]
     elif plan.scores:
         raise ValueError("A score needs a model: choose a model, or no score.")
     limit = plan.time_limit
@@ -139,7 +139,7 @@ def check_cores(cores: int) -> int:
 # Parts
 
 
-def find_offer(name: str, offers: Iterable[Offer], what: str) -> Offer:
+def find_part(name: str, offers: Iterable[FormPart], what: str) -> FormPart:
     """Return what has a name among those that serve the data."""
     known = {offer.name: offer for offer in offers}
     if name not in known:
@@ -149,9 +149,9 @@ def find_offer(name: str, offers: Iterable[Offer], what: str) -> Offer:
     return known[name]
 
 
-def selector_text(part: Part, offers: Offers, sizes: list[int]) -> str:
+def selector_text(part: Part, offers: FormChoices, sizes: list[int]) -> str:
     """Return a selector as ``--select`` takes it, cut to sizes."""
-    offer = find_offer(part.name, offers.selectors, "selector")
+    offer = find_part(part.name, offers.selectors, "selector")
     cut = bool(sizes) and not part.own_size
     replaced = {parameter.name for parameter in offer.parameters if cut and parameter.is_size}
     given = {name: text for name, text in part.parameters.items() if name not in replaced}
@@ -161,7 +161,7 @@ def selector_text(part: Part, offers: Offers, sizes: list[int]) -> str:
     return f"{text}{',' if ':' in text else ':'}sizes={'|'.join(map(str, sizes))}"
 
 
-def part_text(part: Part, offer: Offer) -> str:
+def part_text(part: Part, offer: FormPart) -> str:
     """Return ``name:parameter=value,…`` for a part of a plan."""
     if not WORD.fullmatch(offer.name):
         raise ValueError(f"The name {clean_text(offer.name)[:60]!r} cannot be written on a command line.")
@@ -181,7 +181,7 @@ def part_text(part: Part, offer: Offer) -> str:
     return f"{offer.name}:{','.join(values)}" if values else offer.name
 
 
-def read_values(parameter: OfferedParameter, text: str, owner: str) -> list[str]:
+def read_values(parameter: FormParameter, text: str, owner: str) -> list[str]:
     """Return the values of a parameter as they were typed, each a number or a plain word."""
     where = f"{parameter.label} of {owner}"
     values = re.split(r"\s*[;|]\s*|,\s+|\s+", text or parameter.default) if text or parameter.default else []
@@ -193,7 +193,7 @@ def read_values(parameter: OfferedParameter, text: str, owner: str) -> list[str]
     return values
 
 
-def _check_value(parameter: OfferedParameter, value: str, where: str) -> None:
+def _check_value(parameter: FormParameter, value: str, where: str) -> None:
     if parameter.choices:
         right, expected = value in parameter.choices, f"one of {', '.join(parameter.choices)}"
     elif value == "none":
@@ -376,7 +376,7 @@ async def make_command(site: "Site", request: StudyRequest) -> Command:
         reading, data = file_options(site, choice.reading), str(site.uploads.path(upload))
         second = choice.reading.target_file
         named = {**reading, **({"target_file": find_table(site, second).name} if second else {})}
-    plan = plan_options(request.plan, make_offers(facts.task, facts.n_classes))
+    plan = plan_options(request.plan, available_parts(facts.task, facts.n_classes))
     return Command(
         facts=facts,
         config=to_toml({**reading, **plan, "data": data}),
@@ -500,7 +500,7 @@ class Growth:
     ----------
     command : mapping
         The options that it was begun with.
-    offers : Offers
+    offers : FormChoices
         Everything that serves its data.
     perturbation : str
         Name of the way its resamples are made.
@@ -511,13 +511,13 @@ class Growth:
     """
 
     command: Mapping[str, Any]
-    offers: Offers
+    offers: FormChoices
     perturbation: str
     grows: str
     number: int
 
     @property
-    def selectors(self) -> list[Offer]:
+    def selectors(self) -> list[FormPart]:
         """Selectors that the study does not have yet."""
         texts = self.command["select"]
         present = {text.partition(":")[0].replace("-", "_") for text in _texts(texts)}
@@ -549,14 +549,14 @@ def read_growth(site: Site, study: str) -> Growth:
     name, parameters = _read_named(command.get("perturb") or "bootstrap")
     made = PERTURBATIONS.get(name)
     grows = "" if made is None else made.grows or ""
-    offers = make_offers(record["task"], len(record["classes"]))
+    offers = available_parts(record["task"], len(record["classes"]))
     return Growth(
         command={"select": [], **command}, offers=offers, perturbation=name, grows=grows,
         number=_number(meta["n_splits"], command, parameters, grows, offers, name),
     )  # fmt: skip
 
 
-def _number(n_splits: int, command: Mapping[str, Any], parameters: Mapping[str, str], grows: str, offers: Offers,
+def _number(n_splits: int, command: Mapping[str, Any], parameters: Mapping[str, str], grows: str, offers: FormChoices,
             name: str) -> int:  # fmt: skip
     """Number of resamples, pairs or repetitions that a study asks for now."""
     if command.get("until") is not None and grows == "n_splits":

@@ -9,7 +9,7 @@ from holdfast.io.inspection import TableInspection
 from holdfast.io.loading import ENDINGS
 from holdfast.serialization import from_plain
 from holdfast.web import plans, tables
-from holdfast.web.forms import Offer, make_offers
+from holdfast.web.forms import FormPart, available_parts
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.plans import Cost, DataChoice, Part, StudyRequest
@@ -140,7 +140,7 @@ async def plan_table(site: Site, upload: str, query: TableQuery) -> Page:
 
 
 def _page(site: Site, facts: Facts, data: DataChoice, address: str) -> Page:
-    offers = make_offers(facts.task, facts.n_classes)
+    offers = available_parts(facts.task, facts.n_classes)
     fewer = facts.rows * facts.features > MANY_CELLS
     return Page(
         facts=facts,
@@ -162,7 +162,7 @@ def usual_sizes(features: int) -> list[int]:
     return [size for size in SIZES if size <= max(most, 1)][-N_SIZES:]
 
 
-def _with_fewer(offer: Offer) -> Offer:
+def _with_fewer(offer: FormPart) -> FormPart:
     """The same with half as many resamples."""
     halved = [
         replace(parameter, default=str(max(int(parameter.default) // 2, 2)))
