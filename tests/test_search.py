@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.tradeoff.search import FrequencyClass, dominated, stages
+from holdfast.tradeoff.search import SearchState, dominated, stages
 from study_parts import assert_same
 
 heavy = pytest.mark.skipif(
@@ -24,7 +24,7 @@ heavy = pytest.mark.skipif(
 def standing(scores, matrices):
     """What a race knows of candidates with these scores and 0/1 matrices of runs."""
     estimates = [hf.stability(hf.Preferences.from_matrix(matrix)) for matrix in matrices]
-    return FrequencyClass(scores, np.array([one.pseudo_values for one in estimates]), estimates)
+    return SearchState(scores, np.array([one.pseudo_values for one in estimates]), estimates)
 
 
 def race(rng, truths, n_total=40, risk=0.05, d=30, k=5):

@@ -326,8 +326,8 @@ def test_a_study_without_room_on_the_disk_is_not_started(client, monkeypatch):
 
 
 def test_a_study_that_will_be_long_or_large_is_told(client, monkeypatch):
-    monkeypatch.setattr(plans, "LONG", 0)
-    monkeypatch.setattr(plans, "LARGE", 0)
+    monkeypatch.setattr(plans, "LONG_SECONDS", 0)
+    monkeypatch.setattr(plans, "LARGE_BYTES", 0)
     long, large = client.post("/api/v1/cost", json=KNOWN).json()["warnings"]
     assert "can be stopped and resumed" in long
     assert "free on the disk" in large
