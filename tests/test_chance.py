@@ -25,7 +25,7 @@ def complete(measure):
 
 
 BY_CHANCE = [(measure, (2, 2, 2)) for measure in SUBSET]
-BY_CHANCE += [(measure, (1, 2, 3)) for measure in SUBSET if not measure.one_size]
+BY_CHANCE += [pytest.param(measure, (1, 2, 3), marks=pytest.mark.slow) for measure in SUBSET if not measure.one_size]
 
 
 @pytest.mark.parametrize(("measure", "sizes"), BY_CHANCE, ids=lambda item: getattr(item, "name", str(item)))

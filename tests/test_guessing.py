@@ -106,6 +106,7 @@ def assert_guessed_as_by_dummies(data, scoring, splits):
     n_splits=st.integers(1, 4),
     seed=st.integers(0, 2**32 - 1),
 )
+@pytest.mark.slow
 def test_classes_are_guessed_as_by_dummies(labels, k, rare, n_splits, seed):
     rng = np.random.default_rng(seed)
     classes, numbers = LABELS[labels](k), np.r_[np.arange(k), rng.integers(0, k, 25)]

@@ -87,6 +87,7 @@ def test_the_same_plan_continues_and_grows(stored, printed_by):
         (("--ignore", "mean area"), "the data (120 × 6, now 120 × 5)"),
     ],
 )
+@pytest.mark.slow
 def test_another_plan_gets_a_name_of_its_own(stored, printed_by, change, words):
     told = printed_by(*STUDY, *change, code=0).err
     assert "heart-study.db holds another study, which differs in " in told

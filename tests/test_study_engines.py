@@ -372,6 +372,7 @@ class Threads(Slow):
         warnings.warn(f"{blas_threads()} threads", UserWarning, stacklevel=1)
 
 
+@pytest.mark.slow
 def test_a_process_that_was_ended_is_replaced_at_once():
     for _ in range(2):
         assert engines.call_in_subprocess(operator.contains, {1, 2}, 2, None)

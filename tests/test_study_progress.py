@@ -55,6 +55,7 @@ def test_counts_are_those_of_the_tables(tmp_path):
     assert 0 < progress.failed < 24
 
 
+@pytest.mark.slow
 def test_a_running_study_is_counted_while_it_is_written(tmp_path):
     store, seen = tmp_path / "s.db", []
     with script(RUN, store) as process:

@@ -244,7 +244,8 @@ def test_no_path_of_another_package_is_taken(path):
         find_class(path, "a selector", PUBLIC_CLASSES)
 
 
-@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.slow
 def test_modules_that_lie_in_the_current_folder_are_not_imported(mark, jobs):
     for name in ("sklearn", "joblib", "numpy", "rich", "harm"):
         Path(f"{name}.py").write_text(HARM.format(mark=str(mark)))
