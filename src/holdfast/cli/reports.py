@@ -16,6 +16,7 @@ from holdfast.cli.options import parse_measure, parse_rule
 from holdfast.cli.studies import print_summary
 from holdfast.cli.terminal import console, notes, print_json, say, write, write_json
 from holdfast.serialization import to_json
+from holdfast.text import format_percent
 
 if TYPE_CHECKING:
     from holdfast.report import Summary
@@ -232,7 +233,7 @@ def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
         out.print(f"\nHow often {summary.candidate} selected each feature", style="bold")
         for feature in summary.features.shown:
             bar = "█" * round(20 * feature.frequency)
-            out.print(f"{feature.feature:>24}  {bar:<20} {feature.frequency:>4.0%}  {feature.verdict}")
+            out.print(f"{feature.feature:>24}  {bar:<20} {format_percent(feature.frequency, 0):>5}  {feature.verdict}")
     out.print(f"\nThe report is in {output}: open it in a browser.")
 
 
