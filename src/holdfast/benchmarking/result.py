@@ -586,7 +586,7 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
     metric : str or None
         The score to compare by; None for the first one that all data sets have.
     measure : Measure or None
-        The measure of stability; None for the usual one for what the candidates give.
+        The measure of stability; None for the default of what the candidates give.
     level : float
         Level of the intervals; its complement is the level of significance.
     folder : Path or None

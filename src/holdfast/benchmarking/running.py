@@ -200,7 +200,7 @@ def benchmark(
     metric : str, optional
         The score to compare candidates by; by default the first one that all data sets have.
     measure : str or Measure, optional
-        The measure of stability; by default the usual one for what the candidates give.
+        The measure of stability; by default the one for what the candidates give.
     level : float
         Level of the intervals; its complement is the level of significance.
     time_limit, retry_failures : optional

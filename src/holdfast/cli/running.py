@@ -311,7 +311,7 @@ def settle(
     file: "Mapping[str, Any] | None" = None,
     source: str = "the defaults",
 ) -> "Settled":
-    """All options: those that were typed before those of a file or store, before the usual ones; refused as a whole."""
+    """All options: those that were typed before those of a file or store, before the defaults; refused as a whole."""
     from holdfast.study.named import Trust
 
     chosen = {**DEFAULTS, **(usual or {}), **(file or {}), **typed}

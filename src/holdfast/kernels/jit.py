@@ -19,7 +19,7 @@ REORDERED = {"reassoc", "nsz", "arcp", "contract"}
 """LLVM flags that let sums be added in another order, in vectors; infinities and ``nan`` keep their meaning."""
 
 BARE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of a step: no way in from Python, which is half the time to compile."""
+"""Options of a step: no CPython wrapper, which is half the time to compile."""
 
 CONSTANTS = (str(Path(__file__).with_name("tolerances.py")),)
 """Files whose numbers are compiled into kernels of others: a change in one of them makes every cache stale."""

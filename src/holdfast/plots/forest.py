@@ -42,7 +42,7 @@ def forest_data(
     level : float
         Level of the intervals.
     measure : str or Measure, optional
-        What to measure, for a study; the usual one by default.
+        What to measure, for a study; by default the one for this kind of preference.
     **parameters
         As for :meth:`StudyResult.stability`, for a study.
 
@@ -118,7 +118,7 @@ def plot_forest(
     level : float
         Level of the intervals.
     measure : str or Measure, optional
-        What to measure, for a study; the usual one by default.
+        What to measure, for a study; by default the one for this kind of preference.
     **parameters
         As for :meth:`StudyResult.stability`, for a study.
 

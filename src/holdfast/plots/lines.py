@@ -279,7 +279,7 @@ def setting_data(
     score : str, optional
         Which score of the study; its first by default.
     measure : str or Measure, optional
-        What to measure; the usual one by default.
+        What to measure; by default the one for this kind of preference.
     fraction : float or sequence of float, optional
         Of nested subsamples, the size that stability and score are of; several make a line of each. By default both
         are means over all smaller sizes.
@@ -389,7 +389,7 @@ def plot_setting(
     score : str, optional
         Which score of the study; its first by default.
     measure : str or Measure, optional
-        What to measure; the usual one by default.
+        What to measure; by default the one for this kind of preference.
     fraction : float or sequence of float, optional
         Of nested subsamples, the size that stability and score are of; several make a line of each. By default both
         are means over all smaller sizes.
@@ -536,7 +536,7 @@ def convergence_data(
     candidate : str, optional
         Which candidate of a study; the only one by default.
     measure : str or Measure, optional
-        What to measure; the usual one for this kind of preference by default.
+        What to measure; by default the one for this kind of preference.
     level : float
         Level of the intervals.
     step : int, optional
@@ -620,7 +620,7 @@ def plot_convergence(
     candidate : str, optional
         Which candidate of a study; the only one by default.
     measure : str or Measure, optional
-        What to measure; the usual one for this kind of preference by default.
+        What to measure; by default the one for this kind of preference.
     level : float
         Level of the intervals.
     step : int, optional

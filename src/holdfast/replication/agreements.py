@@ -36,7 +36,7 @@ FACTOR = 4.0
 SOFTNESS = 0.05
 """Keeps variances above zero where the agreement is 0 or 1."""
 FLOOR = 0.1
-"""Of a feature: even where all halves agree, this much doubt stays."""
+"""Lower bound on the standard error of a probability, also where all halves agree."""
 FACTOR_AT_FULL_SIZE, ERROR_AT_FULL_SIZE = 1.75, 0.028
 """Variance at the full size, per the same variance; and that of the extrapolation."""
 FEWEST_PAIRS = 10

@@ -230,7 +230,7 @@ def summarize(
     metric : str, optional
         Score; the study's first one by default.
     measure : str or Measure, optional
-        Measure of stability; by default the usual one for what the candidates give.
+        Measure of stability; by default the one for what the candidates give.
     level : float
         Level of all intervals.
     threshold : float

@@ -516,7 +516,7 @@ def summary(
     Parameters
     ----------
     measure : str or Measure, or several of them, optional
-        What to measure; by default the usual one for what the candidates give. Several make a row of each, indexed
+        What to measure; by default the one for what the candidates give. Several make a row of each, indexed
         by candidate and measure.
     level : float
         Level of the intervals.

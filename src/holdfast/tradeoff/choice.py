@@ -354,7 +354,7 @@ def choose(
     metric : str, optional
         The score; the study's first one by default.
     measure : str or Measure, optional
-        The measure of stability; by default the usual one for what the candidates give. Bind its parameters to it:
+        The measure of stability; by default the one for what the candidates give. Bind its parameters to it:
         ``MEASURES["gulgezen"].bind(…)``.
     candidates : iterable of str, optional
         Candidates to choose from; by default all but those that a search stopped.

@@ -357,7 +357,7 @@ def pareto(
     metric : str, optional
         The score; the study's first one by default.
     measure : str or Measure, optional
-        The measure of stability; the usual one for what the candidates give by default.
+        The measure of stability; by default the one for what the candidates give.
     by : {"family", None}
         Whether every selector has a front of its own.
     rule : {"usual", "weak"}

@@ -137,7 +137,7 @@ def nested_choice(
     metric : str, optional
         The score; the study's first one by default.
     measure : str or Measure, optional
-        The measure of stability; by default the usual one for what the candidates give.
+        The measure of stability; by default the one for what the candidates give.
     candidates : iterable of str, optional
         Candidates to choose from; all by default.
     level : float

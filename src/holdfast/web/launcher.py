@@ -95,7 +95,7 @@ class Job:
     pid : int or None
         Number of its process.
     born : str or None
-        When that was started, in the words of the system: numbers are used again.
+        Start time of that process; process ids are reused.
     """
 
     arguments: tuple[str, ...]
@@ -379,7 +379,7 @@ def _count(study: str, path: Path) -> StudyState:
 
 
 def _born(process: int) -> str | None:
-    """When a process was started, in the words of the system; None if there is none, or that is not known."""
+    """Start time of a process, as the system writes it; None if there is none, or that is not known."""
     try:
         facts = Path(f"/proc/{process}/stat").read_text()
     except OSError:

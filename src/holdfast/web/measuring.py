@@ -52,7 +52,7 @@ class ReadingQuery:
     Attributes
     ----------
     measure : str
-        Name of the measure; the usual one for this kind of selections by default.
+        Name of the measure; by default the one for this kind of selections.
     level : float
         Level of the intervals and tests.
     n_features : int or None

@@ -89,7 +89,7 @@ class Plan:
     model : Part or None
         Model that is trained on the selected features and scored; None if nothing is to be predicted.
     scores : tuple of str
-        Scores of its predictions; the usual one if there are none.
+        Scores of its predictions; the default if there are none.
     seed : int
         Seed of all that is random.
     cores : int

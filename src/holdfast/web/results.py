@@ -229,7 +229,7 @@ class CommonQuery:
     Attributes
     ----------
     metric, measure : str
-        The score and the measure of stability; the usual ones if they are left out.
+        The score and the measure of stability; the defaults if they are left out.
     level : float
         Level of all intervals and tests.
     """
@@ -283,7 +283,7 @@ def without_warnings(work_out: Callable[[], Answer]) -> Answer:
 def choose_options(
     snapshot: Snapshot, measure: str, metric: str, level: float, *, subsets: bool = False
 ) -> CommonOptions:
-    """Check measure, score and level, fill in the usual ones for empty texts, and list the others.
+    """Check measure, score and level, fill in the defaults for empty texts, and list the others.
 
     ``subsets`` asks for a measure of subsets.
     """
@@ -311,7 +311,7 @@ def choose_options(
 
 
 def library_options(snapshot: Snapshot, options: CommonOptions) -> dict[str, Any]:
-    """Return the options as the library takes them: the usual ones are left to it, as the report leaves them.
+    """Return the options as the library takes them: defaults are left to it, as the report leaves them.
 
     So what the report and these pages ask for is the same question, which a result answers once.
     """
@@ -432,7 +432,7 @@ class ResultOptions:
     parameters : tuple of RuleParameter
         Parameters of the rule.
     lacking : str
-        What the rule lacks, in a sentence; the usual one is used meanwhile.
+        What the rule lacks, in a sentence; the default is used meanwhile.
     common : CommonOptions
         Measure, score and level.
     """

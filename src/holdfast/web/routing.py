@@ -281,7 +281,7 @@ def make_handlers(site: "Site") -> Mapping[Any, Any]:
 
 
 def _methods(request: Request) -> set[str]:
-    """In which ways an address can be asked for."""
+    """Allowed HTTP methods."""
     matching = [route for route in request.app.routes if route.matches(request.scope)[0] != Match.NONE]
     return {method for route in matching for method in route.methods}
 

@@ -159,7 +159,7 @@ def cut_to_best(runs: Preferences, top: int | None) -> Preferences:
 
 
 def list_measures(kind: Kind) -> tuple[NamedOption, ...]:
-    """Return the measures for a kind of preference that need neither data nor parameters, the usual one first."""
+    """Return the measures for a kind of preference that need neither data nor parameters, the default first."""
     kinds = {kind, "ranking"} if kind == "weighting" else {kind}
     fitting = [measure for measure in MEASURES.values() if measure.kind in kinds and needs_only_runs(measure)]
     fitting.sort(key=lambda measure: (measure.name != USUAL[kind], not measure.validated))
@@ -169,7 +169,7 @@ def list_measures(kind: Kind) -> tuple[NamedOption, ...]:
 
 
 def choose_measure(kind: Kind, measure: str | None) -> str:
-    """Return the name of the measure, the usual one if none is given; raise if it does not fit."""
+    """Return the name of the measure, the default if none is given; raise if it does not fit."""
     if not measure:
         return USUAL[kind]
     known = find_measure(measure)
