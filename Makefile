@@ -29,7 +29,7 @@ test-rest: .venv/dev
 
 test-app: .venv/dev
 	$(BIN)/python -m pytest -m "browser or server or fuzz" -rs tests $(ARGS)
-	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -n 2 $(ALL) tests/test_properties.py tests/test_resampling.py tests/test_plots.py
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -n 2 $(ALL) tests/measures/test_properties.py tests/resampling/test_resampling.py tests/plots/test_plots.py
 
 # The short part of it that opens a browser.
 test-smoke: .venv/dev
@@ -45,7 +45,7 @@ test-lowest: .venv-lowest/ready
 # What torch can run without a GPU. Apart from .venv: torch is large, and `make test` should not depend on whether it is there.
 test-gpu: .venv-gpu/ready
 	.venv-gpu/bin/python -c 'import torch; print("torch", torch.__version__)'
-	.venv-gpu/bin/python -m pytest -n 2 $(ALL) tests/test_lockstep.py tests/test_hybrid_rfe.py tests/test_ties.py $(ARGS)
+	.venv-gpu/bin/python -m pytest -n 2 $(ALL) tests/kernels/test_lockstep.py tests/selectors/test_hybrid_rfe.py tests/selectors/test_ties.py $(ARGS)
 
 # The wheel, built from the source distribution, alone in an empty environment: imported, run, then with its command.
 wheel-test: .venv-build/ready

@@ -18,7 +18,6 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 sys.path.insert(0, str(Path(__file__).parent))
 
 import pandas as pd  # noqa: E402
-import replication  # noqa: E402
 import replication_tables  # noqa: E402
 import simulations  # noqa: E402
 from cells import TESTS  # noqa: E402
@@ -37,6 +36,7 @@ from simulations import (  # noqa: E402
 )
 
 import holdfast as hf  # noqa: E402
+import replication  # noqa: E402
 
 RUNS = (5, 10, 20, 50, 100)
 TABLE_4 = ("p uniform in [0, 1]", "p from Beta(0.5, 0.5)", "half likely, half unlikely", "p uniform in [0, 0.3]")

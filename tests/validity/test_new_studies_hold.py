@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import replication
-from replication import SELECTORS, replicate, truth
 from replication_tables import broken_promises, cells
 
 import holdfast as hf
+import replication
+from replication import SELECTORS, replicate, truth
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::holdfast.UndefinedStabilityWarning"),

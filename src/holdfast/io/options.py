@@ -2,7 +2,7 @@
 
 The signatures of :func:`holdfast.read_table` and :func:`holdfast.io.inspect_table`, the options of commands, the keys
 of configuration files, the form of the page and the table in docs/data.md agree with the fields of
-:class:`ReadOptions`; tests/test_reading_options.py compares them. This module imports nothing that takes time.
+:class:`ReadOptions`; tests/io/test_reading_options.py compares them. This module imports nothing that takes time.
 """
 
 from dataclasses import dataclass, fields

@@ -19,8 +19,8 @@ The cut (:func:`cut`): forced columns stay, constant ones (``Z.factor`` 0) fall 
 Weights within a share ``TIE`` of the one at the edge tie and stay by their turn in ``tie_order``. The lock-step form
 has the same rule on rectangular arrays (:func:`holdfast.kernels.lockstep.mask_kept`): change both.
 
-What may be changed: anything, as long as ``tests/test_ridge.py`` and ``tests/test_svm.py`` (optimum, exactness),
-``tests/test_ties.py`` (turns) and ``tests/test_lockstep.py`` (both forms take the same paths) pass. Sums must not call
+What may be changed: anything, as long as ``test_ridge.py`` and ``test_svm.py`` (optimum, exactness),
+``test_ties.py`` (turns) and ``test_lockstep.py`` (both forms take the same paths) pass. Sums must not call
 BLAS, and loops stay loops: array expressions take numba ten times as long to compile.
 """
 

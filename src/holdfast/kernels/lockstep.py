@@ -11,7 +11,7 @@ Three layers, each above the next:
 - :class:`Fits` solve the fits of one size, on :mod:`~holdfast.kernels.libraries` (NumPy or torch).
 
 Results do not depend on the blocks, nor, but for rounding, on the library and the device: sets are those of the
-compiled form (``tests/test_lockstep.py``).
+compiled form (``test_lockstep.py``).
 
 Runs on NumPy or torch, and needs nothing else: where the package is not installed, this folder can be imported alone.
 """

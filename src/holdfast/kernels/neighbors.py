@@ -9,7 +9,7 @@ that counts c times is c neighbors.
 *Relief* (:func:`weigh_features`) weighs each feature by how much more rows differ in it from their nearest rows of
 other classes than from those of their own; distances are sums of |difference| / range.
 
-``tests/test_recognized_models.py`` compares with scikit-learn.
+``test_recognized_models.py`` compares with scikit-learn.
 """
 
 from collections.abc import Iterator

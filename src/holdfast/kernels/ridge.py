@@ -14,8 +14,8 @@ slope of the objective at their end, which keeps its digits where differences of
 
 A fit is solved if its residual is at most ``SOLVED``, or falls no further and is at most ``STALLED``; else the path is
 given up and the call raises. :mod:`~holdfast.kernels.lockstep` does the same on batches: tolerances stand in
-:mod:`~holdfast.kernels.tolerances` for both, and ``tests/test_lockstep.py`` compares their paths;
-``tests/test_ridge.py`` compares with scikit-learn and with the optimality conditions.
+:mod:`~holdfast.kernels.tolerances` for both, and ``test_lockstep.py`` compares their paths;
+``test_ridge.py`` compares with scikit-learn and with the optimality conditions.
 """
 
 from collections.abc import Sequence

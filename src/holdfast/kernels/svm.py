@@ -10,7 +10,7 @@ elimination v, the states of the rows and the factor's memory are kept; only K c
 The same method fits the cells of recognized models (:func:`svm_margins`); :func:`squared_hinge_margins` fits cells of
 LinearSVC, whose loss has derivatives, by Newton's method.
 
-``tests/test_svm.py`` holds the results against libsvm; ``tests/test_ties.py`` and ``tests/test_hybrid_rfe.py`` hold the
+``test_svm.py`` holds the results against libsvm; ``test_ties.py`` and ``test_hybrid_rfe.py`` hold the
 cut, which is that of :mod:`~holdfast.kernels.elimination_path`.
 """
 

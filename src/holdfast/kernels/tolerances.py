@@ -4,7 +4,7 @@ The compiled elimination (:mod:`~holdfast.kernels.ridge`, :mod:`~holdfast.kernel
 :mod:`~holdfast.kernels.elimination`, :mod:`~holdfast.kernels.linear`) and the one in lock-step
 (:mod:`~holdfast.kernels.lockstep`) both read them here, so that a change reaches
 both. Compiled kernels hold these numbers as constants; their caches go by this file too
-(:mod:`~holdfast.kernels.jit`). ``tests/test_lockstep.py`` and ``tests/test_ties.py`` compare the two eliminations.
+(:mod:`~holdfast.kernels.jit`). ``test_lockstep.py`` and ``test_ties.py`` compare the two eliminations.
 """
 
 from typing import NamedTuple

@@ -12,6 +12,7 @@ from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import Lasso
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from test_selectors import SELECTORS
 
 import holdfast as hf
 from holdfast import selectors as of
@@ -24,7 +25,6 @@ from holdfast.selection import SPARE, FewerFeaturesWarning, Selection, best_colu
 from holdfast.selectors.base import tied
 from holdfast.selectors.elastic_net import exchange_copies
 from holdfast.selectors.wrapping import ResamplingWrapper
-from test_selectors import SELECTORS
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 
@@ -133,7 +133,7 @@ def test_a_hybrid_elimination_without_features_predicts_by_the_odds():
 
 
 def test_the_documentation_tells_every_rule():
-    page = (Path(__file__).parents[1] / "docs" / "selectors.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "selectors.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|$", page, re.MULTILINE)
     told = {known: rule for names, rule in rows for known in re.findall(r"`(\w+)`", names)}
     for selector in ORDERED:

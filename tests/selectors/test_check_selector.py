@@ -6,11 +6,11 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, SelectorMixin, f_classif, f_regression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import validate_data
+from test_selectors import SELECTORS
 
 from holdfast import selectors as of
 from holdfast.selection import Selection
 from holdfast.testing import check_selector
-from test_selectors import SELECTORS
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)

@@ -121,7 +121,7 @@ def test_an_undefined_stability_is_null_on_the_command_line(tmp_path):
 
 
 def test_every_form_that_commands_print_is_documented():
-    page = (Path(__file__).parents[1] / "docs" / "json.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| `holdfast\.(\w+)/1` \|", page, flags=re.MULTILINE))
     assert documented == {*FORMS, "summary"}
 

@@ -13,7 +13,7 @@ from packaging.version import Version
 import holdfast
 from holdfast.references import REFERENCES
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 LOWEST = ("app", "web", "anndata", "r", "dask", "search", "test")

@@ -33,7 +33,7 @@ from holdfast.tradeoff.rules import RULES, Decision, rule
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X.iloc[:, :8]
 KINDS = sorted(HOMES)
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def cli(*arguments):
@@ -240,17 +240,21 @@ def test_the_documentation_s_tables_are_the_records(kind):
     if os.environ.get("HOLDFAST_WRITE_DOCS"):
         page.write_text(expected, encoding="utf-8")
     assert re.search(pattern, text, flags=re.DOTALL)
-    assert expected == page.read_text(encoding="utf-8"), "run HOLDFAST_WRITE_DOCS=1 pytest tests/test_declared.py"
+    assert expected == page.read_text(encoding="utf-8"), (
+        "run HOLDFAST_WRITE_DOCS=1 pytest tests/project/test_declared.py"
+    )
 
 
 def test_the_names_in_help_texts_are_those_of_the_registries():
     path = Path(records.__file__).with_name("names.toml")
     lines = ["# The names of every registry, for help texts and completions, which cannot wait until it is imported.",
-             "# HOLDFAST_WRITE_DOCS=1 pytest tests/test_declared.py writes them anew.", ""]  # fmt: skip
+             "# HOLDFAST_WRITE_DOCS=1 pytest tests/project/test_declared.py writes them anew.", ""]  # fmt: skip
     expected = "\n".join([*lines, *(f"{kind} = {json.dumps(list(registry(kind)))}" for kind in HOMES), ""])
     if os.environ.get("HOLDFAST_WRITE_DOCS"):
         path.write_text(expected, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == expected, "run HOLDFAST_WRITE_DOCS=1 pytest tests/test_declared.py"
+    assert path.read_text(encoding="utf-8") == expected, (
+        "run HOLDFAST_WRITE_DOCS=1 pytest tests/project/test_declared.py"
+    )
 
 
 @pytest.mark.parametrize("values", [None, {}, {"name": "a"}, {**About(name="a", summary="b").to_dict(), "needs": [1]}])

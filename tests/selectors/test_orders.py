@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from test_selectors import data
 
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
 from holdfast.selectors.base import Filter
-from test_selectors import data
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 ORDERED = [

@@ -22,7 +22,7 @@ from holdfast.web.tables import TableQuery
 
 OFFERED = {name: option for name, option in OPTIONS.items() if option.in_commands}
 COMMANDS = typer.main.get_command(app).commands
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NO_VALUE = {"target": inspect.Parameter.empty}
 
 
@@ -125,7 +125,7 @@ def test_the_table_of_the_documentation_is_the_declaration():
     if os.environ.get("HOLDFAST_WRITE_DOCS"):
         page.write_text(expected, encoding="utf-8")
     assert expected == page.read_text(encoding="utf-8"), (
-        "run HOLDFAST_WRITE_DOCS=1 pytest tests/test_reading_options.py"
+        "run HOLDFAST_WRITE_DOCS=1 pytest tests/io/test_reading_options.py"
     )
 
 

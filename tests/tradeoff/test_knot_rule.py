@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
+from test_redraws import sized
 
 import holdfast as hf
 from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.points import make_points
 from holdfast.tradeoff.profiles import find_groups
 from results import made
-from test_redraws import sized
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,8 @@
 """The same behaviour as before: stores of an earlier commit, commands, signatures, JSON, and fits bit by bit.
 
 What is expected stands in ``tests/guards``. After an intended change ``HOLDFAST_WRITE_GUARDS=1 pytest
-tests/test_guards.py`` writes it anew, all but the stores; the difference is then a part of the change, to be reviewed.
+tests/project/test_guards.py`` writes it anew, all but the stores; the difference is then a part of the change, to be
+reviewed.
 """
 
 import json
@@ -20,7 +21,7 @@ from guards.record_store import FINISHED, UNFINISHED, make_data, make_study
 from holdfast.report import summarize
 from study_parts import assert_same
 
-FOLDER = Path(__file__).parent / "guards"
+FOLDER = Path(__file__).parents[1] / "guards"
 WRITES = os.environ.get("HOLDFAST_WRITE_GUARDS") == "1"
 COMPLETE = WRITES or os.environ.get("HOLDFAST_HEAVY") == "1"
 LONGER = {" ".join(call) for call in faces.LONGER_CALLS}

@@ -33,7 +33,7 @@ from holdfast.serialization import to_json
 from holdfast.text import format_number
 
 GOLDEN = Path(__file__).parent / "report_summary.json"
-DOCUMENTED_SCHEMA = Path(__file__).parents[1] / "docs" / "summary.schema.json"
+DOCUMENTED_SCHEMA = Path(__file__).parents[2] / "docs" / "summary.schema.json"
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"double\" 'single' `tick` |pipe| [link](javascript:alert(1)) **bold**",

@@ -68,7 +68,7 @@ ONLY_IN = {
 }
 PUBLIC = sorted(name for name in holdfast.__all__ if not inspect.ismodule(getattr(holdfast, name)))
 MODULES = sorted(SOURCE.rglob("*.py"))
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 REFERENCE = (DOCS / "api.md").read_text(encoding="utf-8")
 
 
@@ -256,7 +256,7 @@ def test_modules_have_a_docstring_and_a_subject():
         assert path.stem not in ("utils", "helpers", "common")
 
 
-BUDGET = tomllib.loads((Path(__file__).parent / "budget.toml").read_text(encoding="utf-8"))
+BUDGET = tomllib.loads((Path(__file__).parents[1] / "budget.toml").read_text(encoding="utf-8"))
 
 
 def weights_now():
