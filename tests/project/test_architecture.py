@@ -197,6 +197,12 @@ def test_every_part_has_a_layer():
     assert parts == set(LEVEL)
 
 
+def test_the_architecture_page_lists_the_layers_from_the_top_down():
+    table = re.findall(r"^\| (`.*?`) \|", (DOCS / "architecture.md").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = [set(re.findall(r"`(\w+)`", names)) for names in table]
+    assert rows == LAYERS[::-1]
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_is_documented(name):
     thing = getattr(holdfast, name)
