@@ -221,13 +221,17 @@ def test_names_are_found_however_hyphens_are_written_and_hints_help():
 def doc_table(kind):
     """The table of a kind of thing as docs/names.md must show it."""
     rows = ["| name | what it is | needs | parameters |", "|---|---|---|---|"]
+    if kind == "selectors":
+        rows = ["| name | class | what it is | needs | parameters |", "|---|---|---|---|---|"]
     for name, thing in registry(kind).items():
         about = registry(kind).about(thing)
         hidden = ("random_state",)
         facts = describe_parameters(thing, hidden) if isinstance(thing, type) else getattr(thing, "parameters", {})
         parameters = ", ".join(f"`{parameter}`" for parameter in facts)
         summary = f"{about.summary} {getattr(thing, 'block_words', '')}".strip().replace("|", "\\|")
-        rows.append(f"| `{name}` | {summary} | {', '.join(about.needs)} | {parameters} |")
+        classes = [made.__name__ for made in getattr(thing, "classes", ()) if made.__module__.startswith("holdfast.")]
+        column = f" {''.join(f'`{made}`' for made in classes)} |" if kind == "selectors" else ""
+        rows.append(f"| `{name}` |{column} {summary} | {', '.join(about.needs)} | {parameters} |")
     return "\n".join(rows)
 
 
