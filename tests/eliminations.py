@@ -60,6 +60,6 @@ def kept(columns, sizes, n_kept, forced):
     return np.array([c for place, c in enumerate(columns) if place in lasting or c in forced])
 
 
-def sets_of(paths, sizes, resample):
+def selected_columns(paths, sizes, resample):
     """The columns of every size that a path passed."""
     return [np.flatnonzero(paths.kept_until[resample] <= size) for size in sizes]

@@ -17,7 +17,7 @@ ABOUT["pairs"] = PERTURBATIONS["pairs"].about
 DATA = {"rows_read": 200, "columns_read": 20, "rows": 200, "features": 20, "task": "classification"}
 
 
-def made(
+def make_result(
     candidates,
     *,
     n_features=20,
@@ -101,7 +101,7 @@ def made(
     )
 
 
-def subsets(stability, n_runs=20, size=5, n_features=20, seed=0):
+def sets_with_core(stability, n_runs=20, size=5, n_features=20, seed=0):
     """Sets that keep a core of ``size`` features, each exchanged for another one with a probability."""
     rng = np.random.default_rng(seed)
     found = []
@@ -112,7 +112,7 @@ def subsets(stability, n_runs=20, size=5, n_features=20, seed=0):
     return found
 
 
-def noisy(mean, n_runs=20, spread=0.02, seed=0):
+def scores_around(mean, n_runs=20, spread=0.02, seed=0):
     """Scores with exactly this mean."""
     values = np.random.default_rng(seed).normal(size=n_runs) * spread
     return mean + values - values.mean()

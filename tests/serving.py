@@ -34,7 +34,7 @@ def open_client(folder, **options):
 
 
 @dataclass(frozen=True)
-class Shown:
+class RenderedPage:
     """A page as it was answered, and the record that its template shows."""
 
     answer: Any
@@ -68,7 +68,7 @@ def show(client, path, params=None, **options):
         patch.setattr(routing, "render_page", render)
         answer = client.get(path, params=params, **options)
     (record,) = seen
-    return Shown(answer, record)
+    return RenderedPage(answer, record)
 
 
 @contextlib.contextmanager
@@ -109,12 +109,12 @@ def wait_for_address(process):
         seen.append(line)
         found = re.search(r"http://\S+", line)
         if found:
-            answers(found[0])
+            wait_until_it_answers(found[0])
             return found[0]
     raise AssertionError("".join(seen))
 
 
-def answers(address, seconds=600):
+def wait_until_it_answers(address, seconds=600):
     """Wait until a server answers; only a failing test waits so long."""
     host = re.match(r"http://([^/]+)", address)[1]
     end = time.monotonic() + seconds

@@ -34,22 +34,22 @@ X, Y = small_data()
 RARE = 0.135  # the number of bootstraps 3, 7 and 8 of the first 12 is above
 
 
-def value_of(train):
+def last_feature_mean(train):
     """A number that tells a training set from others, to be compared with a threshold: the mean of its last feature."""
     return float(np.asarray(train)[:, -1].mean())
 
 
 class Selector(BaseEstimator):
-    """Selects the two features of largest mean difference; what it does beside that is told by its subclasses."""
+    """Selects the two features of largest mean difference; subclasses do something else before."""
 
     def fit(self, X, y):
         values, y = np.asarray(X), np.asarray(y)
-        self.beside(values)
+        self.before_selecting(values)
         away = abs(values[y == y.max()].mean(axis=0) - values[y != y.max()].mean(axis=0))
         self.support_ = np.isin(np.arange(away.size), np.argsort(-away)[:2])
         return self
 
-    def beside(self, values):
+    def before_selecting(self, values):
         pass
 
     def get_support(self):
@@ -62,44 +62,44 @@ class Raising(Selector):
     def __init__(self, above=RARE):
         self.above = above
 
-    def beside(self, values):
-        if value_of(values) > self.above:
+    def before_selecting(self, values):
+        if last_feature_mean(values) > self.above:
             raise ValueError("too large; and more")
 
 
-class Leaving(Raising):
+class CallsSysExit(Raising):
     """Calls sys.exit there."""
 
-    def beside(self, values):
-        if value_of(values) > self.above:
+    def before_selecting(self, values):
+        if last_feature_mean(values) > self.above:
             sys.exit(3)
 
 
-class Dying(Raising):
+class KillsProcess(Raising):
     """Ends its process there."""
 
-    def beside(self, values):
-        if value_of(values) > self.above:
+    def before_selecting(self, values):
+        if last_feature_mean(values) > self.above:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Exiting(Raising):
+class ExitsProcess(Raising):
     """Ends its process there, in another way."""
 
-    def beside(self, values):
-        if value_of(values) > self.above:
+    def before_selecting(self, values):
+        if last_feature_mean(values) > self.above:
             os._exit(7)
 
 
-class Endless(Raising):
+class NeverReturns(Raising):
     """Never ends there; says so by a file named after its process."""
 
     def __init__(self, folder, above=RARE):
         super().__init__(above)
         self.folder = folder
 
-    def beside(self, values):
-        while value_of(values) > self.above:
+    def before_selecting(self, values):
+        while last_feature_mean(values) > self.above:
             (Path(self.folder) / str(os.getpid())).touch()
             time.sleep(0.01)
 
@@ -110,33 +110,33 @@ class Slow(Selector):
     def __init__(self, seconds=0.02):
         self.seconds = seconds
 
-    def beside(self, values):
+    def before_selecting(self, values):
         time.sleep(self.seconds)
 
 
-class DyingOnce(Selector):
+class KillsProcessOnce(Selector):
     """Ends its process the first time, and leaves a mark so that it does not do so again."""
 
     def __init__(self, mark):
         self.mark = mark
 
-    def beside(self, values):
+    def before_selecting(self, values):
         if not Path(self.mark).exists():
             Path(self.mark).touch()
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Talking(Selector):
+class PrintsAndWarns(Selector):
     """Prints and warns."""
 
-    def beside(self, values):
+    def before_selecting(self, values):
         print("hello from a fit")
         os.write(1, b"hello from below\n")
         warnings.warn("solver did not converge; increase max_iter", UserWarning, stacklevel=2)
         warnings.warn("will be removed", DeprecationWarning, stacklevel=2)
 
 
-class Gambling(Selector):
+class UsesGlobalRandomState(Selector):
     """Draws from NumPy's global random state."""
 
     def fit(self, X, y):
@@ -170,7 +170,7 @@ def robust_study(n=40, seconds=0.005):
     """A study with something of everything, which takes a moment."""
     selectors = {
         "slow": hf.Candidates(Slow(seconds), {"seconds": [seconds, seconds / 2]}),
-        "gambling": Gambling(),
+        "gambling": UsesGlobalRandomState(),
         "raising": Raising(),
     }
     return hf.Study(selectors=selectors, perturbation=hf.Bootstrap(n), estimator=KNeighborsClassifier(3))
@@ -215,14 +215,14 @@ def assert_same(one, two, *, candidates=None):
         pd.testing.assert_frame_equal(getattr(one.stored, name), getattr(two.stored, name), obj=name)
 
 
-def sets_of(result, candidate):
+def selected_names(result, candidate):
     """The names of the features that each run selected."""
     runs = result.preferences(candidate)
     indices, indptr = runs.lists()
     return [{runs.features[place] for place in run} for run in np.split(indices, indptr[1:-1])]
 
 
-def quietly(study, *args, **kwargs):
+def run_with_failures(study, *args, **kwargs):
     """Run a study of which fits fail."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r".* fits failed")
@@ -232,7 +232,7 @@ def quietly(study, *args, **kwargs):
 # Processes
 
 
-def script(code, *arguments, out=subprocess.PIPE):
+def start_script(code, *arguments, out=subprocess.PIPE):
     """Start a Python process with these parts at hand, the leader of a session."""
     path = os.pathsep.join([str(HERE), str(HERE.parent / "src")])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "default"}
@@ -243,7 +243,7 @@ def script(code, *arguments, out=subprocess.PIPE):
 
 
 def group_members(group):
-    """Processes of a session that was started with ``script``."""
+    """Processes of a session that was started with ``start_script``."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -30,7 +30,7 @@ from holdfast.report import BenchmarkSummary, benchmark_latex, render_benchmark
 from holdfast.report.pictures import draw_benchmark
 from holdfast.study import StoreError, StudyInterrupted
 from holdfast.text import escape_latex
-from results import made, noisy, subsets
+from results import make_result, scores_around, sets_with_core
 from study_parts import Raising
 
 HOSTILE = "<script>alert(1)</script> & 50%_of$x {a}~^\\input"
@@ -68,10 +68,10 @@ def made_benchmark(n_datasets=6, **stabilities):
     results = {}
     for place in range(n_datasets):
         candidates = {
-            name: {"sets": subsets(level, seed=100 * place + number), "scores": noisy(level, seed=place)}
+            name: {"sets": sets_with_core(level, seed=100 * place + number), "scores": scores_around(level, seed=place)}
             for number, (name, level) in enumerate(stabilities.items())
         }
-        results[f"set{place}"] = made(candidates)
+        results[f"set{place}"] = make_result(candidates)
     return BenchmarkResult(results=results)
 
 
@@ -310,7 +310,7 @@ def test_random_selectors_are_hardly_ever_told_apart():
         results = {}
         for place in range(5):
             sets = {name: [rng.choice(20, 5, replace=False) for _ in range(6)] for name in "abcd"}
-            results[f"set{place}"] = made(
+            results[f"set{place}"] = make_result(
                 {name: {"sets": found, "scores": rng.normal(0.5, 0.1, 6)} for name, found in sets.items()}
             )
         found = BenchmarkResult(results=results)

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 import holdfast as hf
 from holdfast.inference.intervals import Student
-from results import made, noisy, subsets
-from study_parts import Constant, Raising, X, Y, anova, quietly, sets_of
+from results import make_result, scores_around, sets_with_core
+from study_parts import Constant, Raising, X, Y, anova, run_with_failures, selected_names
 
 DESIGNS = {
     "runs": hf.Bootstrap(8),
@@ -46,7 +46,7 @@ def nogueira(sets):
 
 
 def labeled(result, candidate):
-    return dict(zip(result.preferences(candidate).labels, sets_of(result, candidate), strict=True))
+    return dict(zip(result.preferences(candidate).labels, selected_names(result, candidate), strict=True))
 
 
 @every
@@ -86,7 +86,7 @@ def test_the_share_of_tied_features_is_told_in_every_design(design, results):
     blocks = {"pairs": [0, 0, 1, 1, 2, 2, 3, 3], "nested_folds": [0] * 4 + [1] * 4}.get(design)
     fractions = [1.0, 0.5] * 4 if design == "nested_subsamples" else None
     blocks = [0, 0, 1, 1, 2, 2, 3, 3] if fractions else blocks
-    tied = made({"a": {"weights": matrix}}, n_features=6, design=design, blocks=blocks, fractions=fractions)
+    tied = make_result({"a": {"weights": matrix}}, n_features=6, design=design, blocks=blocks, fractions=fractions)
     for measure in ("spearman", "weight_correlation"):
         assert tied.stability("a", measure).tied_share == pytest.approx((3 + 2) / 12)
 
@@ -114,8 +114,8 @@ def test_pairs_cannot_run_until_an_interval_is_narrow():
 
 
 def test_no_pair_is_promised_a_least_stability():
-    candidates = {"a": {"sets": subsets(0.7), "scores": noisy(0.8)}}
-    result = made(candidates, design="pairs", blocks=np.repeat(np.arange(10), 2).tolist())
+    candidates = {"a": {"sets": sets_with_core(0.7), "scores": scores_around(0.8)}}
+    result = make_result(candidates, design="pairs", blocks=np.repeat(np.arange(10), 2).tolist())
     with pytest.raises(ValueError, match="Expected stabilities with an interval, got none: pairs of halves"):
         result.choose("at-least", stability=0.1)
     assert result.pareto().scope.endswith("probabilities: resampling of this data set, not new data sets")
@@ -143,7 +143,7 @@ def test_nested_folds_are_scored_outside():
 
 def test_folds_are_runs_whose_interval_is_labeled(results):
     estimate = results["folds"].stability("three")
-    assert estimate.value == pytest.approx(nogueira(sets_of(results["folds"], "three")))
+    assert estimate.value == pytest.approx(nogueira(selected_names(results["folds"], "three")))
     assert "rough guide" in estimate.scope
     assert not estimate.validated
     compared = results["folds"].compare(["three", "six"]).estimates["three"]
@@ -273,7 +273,7 @@ def test_students_law_is_the_textbooks():
 
 def test_blocks_that_lost_runs_are_left_out():
     study = hf.Study(selectors={"a": anova(), "raising": Raising(0.13)}, perturbation=hf.ComplementaryPairs(8))
-    result = quietly(study, X, Y)
+    result = run_with_failures(study, X, Y)
     runs = labeled(result, "raising")
     whole = [pair for pair in range(8) if {f"pair {pair}a", f"pair {pair}b"} <= set(runs)]
     assert 2 <= len(whole) < 8
@@ -316,7 +316,7 @@ def paired(*pairs, **others):
     """A study of pairs of halves, given as pairs of sets."""
     blocks = np.repeat(np.arange(len(pairs)), 2).tolist()
     sets = {"a": pairs, **others}
-    return made(
+    return make_result(
         {name: {"sets": list(itertools.chain(*one))} for name, one in sets.items()}, design="pairs", blocks=blocks
     )
 
@@ -364,7 +364,7 @@ BLOCKS = {
 @pytest.mark.parametrize("design", BLOCKS)
 def test_undefined_blocks_are_skipped_filled_told_or_raised(design):
     sets = list(itertools.chain(*BLOCKS[design]))
-    result = made({"a": {"sets": sets}}, design=design, blocks=[0, 0, 1, 1, 2, 2])
+    result = make_result({"a": {"sets": sets}}, design=design, blocks=[0, 0, 1, 1, 2, 2])
     first, last = (two_of(*BLOCKS[design][place]) for place in (0, 2))
     with pytest.warns(hf.UndefinedStabilityWarning, match="in 1 of 3 blocks"):
         assert np.isnan(result.stability("a").value)
@@ -385,7 +385,7 @@ def two_of(one, two):
 
 def test_undefined_samples_that_shrink_are_skipped_as_a_whole():
     sets = [[0, 1], [0, 1], [0, 2], ALL, [0, 1], ALL]  # each sample at 0.3, 0.6 and 1
-    result = made(
+    result = make_result(
         {"a": {"sets": sets}}, design="nested_subsamples", blocks=[0, 0, 0, 1, 1, 1], fractions=[0.3, 0.6, 1] * 2
     )
     assert result.stability("a", undefined="skip").value == pytest.approx(two_of([0, 1], [0, 2]))
@@ -413,6 +413,6 @@ def test_noise_and_new_seeds_are_runs():
             "this data set with noise" if isinstance(perturbation, hf.Noise) else "other random seeds on this data set"
         )
         if isinstance(perturbation, hf.Noise):
-            sets = sets_of(result, "a")
+            sets = selected_names(result, "a")
             assert result.stability("a").value == pytest.approx(nogueira(sets))
             assert any(one != two for one, two in itertools.combinations(sets, 2))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from eliminations import bootstraps, correlated, sets_of, slow_elimination, standardized
+from eliminations import bootstraps, correlated, selected_columns, slow_elimination, standardized
 from holdfast.kernels.elimination import elimination_sizes, orders
 from holdfast.kernels.ridge import ridge_elimination
 
@@ -25,7 +25,7 @@ def oracle(C=1.0, intercept=True, penalty=None):
 
 def assert_same_path(paths, resample, expected, rtol=1e-6):
     sizes = [len(columns) for columns, _ in expected]
-    for found, (columns, _) in zip(sets_of(paths, sizes, resample), expected, strict=True):
+    for found, (columns, _) in zip(selected_columns(paths, sizes, resample), expected, strict=True):
         np.testing.assert_array_equal(found, columns)
     columns, weights = expected[-1]
     np.testing.assert_array_equal(paths.selected[resample], columns)

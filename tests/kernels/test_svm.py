@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from eliminations import bootstraps, correlated, sets_of, slow_elimination, standardized
+from eliminations import bootstraps, correlated, selected_columns, slow_elimination, standardized
 from holdfast.kernels.elimination import elimination_sizes, orders
 from holdfast.kernels.svm import svm_elimination
 
@@ -101,7 +101,7 @@ def test_eliminations_are_those_of_an_obvious_loop(n, d, rho, scale):
     for m, count in enumerate(counts):
         Z = standardized(X, count)[0] if scale == "split" else X
         expected = slow_elimination(oracle(), Z, y, count, sizes)
-        for found, (columns, _) in zip(sets_of(paths, sizes, m), expected, strict=True):
+        for found, (columns, _) in zip(selected_columns(paths, sizes, m), expected, strict=True):
             np.testing.assert_array_equal(found, columns)
         columns, weights = expected[-1]
         np.testing.assert_allclose(paths.weight[m, columns], weights, atol=1e-9 * np.abs(weights).max())

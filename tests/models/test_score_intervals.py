@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 from holdfast.models import SCORES
 from holdfast.models.scores import UNBOUNDED, Range
 from holdfast.study.stabilities import corrected_error, mean_score_interval, score_range
-from results import made, subsets
+from results import make_result, sets_with_core
 
 SHARE = Range(0.0, 1.0)
 
@@ -61,7 +61,12 @@ def test_every_named_score_declares_its_range():
 
 def test_studies_use_it_everywhere():
     scores = np.array([1.0, 0.95] * 10)
-    result = made({"a": {"scores": scores, "sets": subsets(0.9)}, "b": {"scores": scores - 0.2, "sets": subsets(0.5)}})
+    result = make_result(
+        {
+            "a": {"scores": scores, "sets": sets_with_core(0.9)},
+            "b": {"scores": scores - 0.2, "sets": sets_with_core(0.5)},
+        }
+    )
     frame = result.pareto(n_draws=2).frame
     assert (frame["score_high"] < 1).all()
     assert result.choose().score_interval.high == frame["score_high"]["a"]

@@ -30,7 +30,7 @@ from holdfast.plots.pareto import area_steps, draw_pareto
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.text import drawable_spec
 from holdfast.text import clean_text, display_names, format_estimate, format_number, join_names
-from results import made, noisy, subsets
+from results import make_result, scores_around, sets_with_core
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -656,8 +656,11 @@ def test_the_words_of_other_findings():
 
 
 def test_pictures_of_pairs_speak_of_no_interval():
-    candidates = {"a": {"sets": subsets(0.7), "scores": noisy(0.8)}, "b": {"sets": subsets(0.5), "scores": noisy(0.7)}}
-    result = made(candidates, design="pairs", blocks=np.repeat(np.arange(10), 2).tolist())
+    candidates = {
+        "a": {"sets": sets_with_core(0.7), "scores": scores_around(0.8)},
+        "b": {"sets": sets_with_core(0.5), "scores": scores_around(0.7)},
+    }
+    result = make_result(candidates, design="pairs", blocks=np.repeat(np.arange(10), 2).tolist())
     assert plots.plot_forest(result).title.subtitle == ["no intervals, over 20 resamples"]
     assert plots.plot_convergence(result, "a").title.subtitle == ["dashed: the value after all resamples"]
     assert plots.pareto_data(result)["low"].isna().all()

@@ -63,7 +63,7 @@ def slow_path(codes, y, n_features, scheme, alpha=0.5):
     return order, relevance, redundancy
 
 
-def made(n=80, d=12, n_classes=3, seed=0):
+def make_data(n=80, d=12, n_classes=3, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
     factors = rng.normal(size=(n, 3))
@@ -72,7 +72,7 @@ def made(n=80, d=12, n_classes=3, seed=0):
     return X, y
 
 
-X, Y = made()
+X, Y = make_data()
 COUNTS = np.random.default_rng(1).multinomial(80, np.full(80, 1 / 80), size=6)
 SCHEMES = [("mid", 0.5), ("miq", 0.5), ("mid_alpha", 0.0), ("mid_alpha", 0.3), ("mid_alpha", 1.0)]
 
@@ -87,7 +87,7 @@ def same(one, two):
 @pytest.mark.parametrize(("scheme", "alpha"), SCHEMES)
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
 def test_paths_are_the_slow_definition(scheme, alpha, n_classes):
-    X, y = made(n_classes=n_classes)
+    X, y = make_data(n_classes=n_classes)
     codes = equal_width_codes(X, 10)
     ours = selection_path(make_sample(codes), y, 12, scheme=scheme, alphas=[alpha])
     order, relevance, redundancy = slow_path(codes.T, y, 12, scheme, alpha)
@@ -257,7 +257,7 @@ def test_codes_that_no_byte_holds_are_refused():
 
 
 def test_as_many_bins_as_there_can_be_are_the_slow_definition():
-    X, y = made(n=600, d=4)
+    X, y = make_data(n=600, d=4)
     codes = equal_width_codes(X, 256)
     assert codes.max() == 255
     order, relevance, _ = slow_path(codes.T, y, 4, "mid")

@@ -32,7 +32,7 @@ def slow_relief(X, y, k, low_high=None):
     return weights / len(X)
 
 
-def made(n=60, d=8, n_classes=2, seed=0):
+def make_data(n=60, d=8, n_classes=2, seed=0):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % n_classes
     X = rng.normal(size=(n, d)) * np.logspace(-2, 3, d)
@@ -40,7 +40,7 @@ def made(n=60, d=8, n_classes=2, seed=0):
     return X, y
 
 
-X, Y = made()
+X, Y = make_data()
 COUNTS = np.random.default_rng(1).multinomial(60, np.full(60, 1 / 60), size=5)
 HALVES = np.array([np.random.default_rng(seed).permutation(60) < 30 for seed in range(5)]).astype(int)
 
@@ -52,7 +52,7 @@ def repeated(counts):
 @pytest.mark.parametrize("k", [1, 3, 10])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_weights_are_the_slow_definition(k, n_classes):
-    X, y = made(n_classes=n_classes)
+    X, y = make_data(n_classes=n_classes)
     np.testing.assert_allclose(relief_weights(X, y, np.ones(60), k)[0], slow_relief(X, y, k), atol=1e-12)
 
 
@@ -108,12 +108,12 @@ def test_distances_in_tiles_and_streamed_change_nothing(tile, monkeypatch):
 
 
 def test_more_features_than_fit_into_a_block():
-    X, y = made(n=20, d=301)
+    X, y = make_data(n=20, d=301)
     np.testing.assert_allclose(relief_weights(X, y, np.ones(20), 4)[0], slow_relief(X, y, 4), atol=1e-12)
 
 
 def test_many_rows_keep_no_matrix_of_distances():
-    X, _ = made(n=5_001, d=2)
+    X, _ = make_data(n=5_001, d=2)
     assert shared_ranges(X).keys is None
     assert shared_ranges(X[:300]).keys.shape == (300, 300)
 

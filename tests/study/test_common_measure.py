@@ -13,17 +13,17 @@ from holdfast import plots
 from holdfast.preferences import Preferences
 from holdfast.report import render, summarize
 from holdfast.study.stabilities import common_size, take_best
-from results import made, noisy, subsets
+from results import make_result, scores_around, sets_with_core
 
 WEIGHTS = np.random.default_rng(0).random((20, 20))
 
 
 def mixed():
-    return made(
+    return make_result(
         {
-            "sets of 3": {"sets": subsets(0.7, size=3), "scores": noisy(0.8)},
-            "sets of 5": {"sets": subsets(0.9, size=5), "scores": noisy(0.8)},
-            "weights": {"weights": WEIGHTS, "scores": noisy(0.7)},
+            "sets of 3": {"sets": sets_with_core(0.7, size=3), "scores": scores_around(0.8)},
+            "sets of 5": {"sets": sets_with_core(0.9, size=5), "scores": scores_around(0.8)},
+            "weights": {"weights": WEIGHTS, "scores": scores_around(0.7)},
         }
     )
 
@@ -82,11 +82,11 @@ def test_one_column_is_one_measure():
 
 
 def test_what_all_give_is_measured_as_it_is():
-    alike = made({"a": {"weights": WEIGHTS}, "b": {"weights": WEIGHTS[::-1]}})
+    alike = make_result({"a": {"weights": WEIGHTS}, "b": {"weights": WEIGHTS[::-1]}})
     assert alike.common_measure().top is None
     assert set(alike.summary()["measure"]) == {"weight_correlation"}
     assert set(alike.summary("jaccard")["top"]) == {10}  # asked for subsets: the ten best of each run
-    assert made({"a": {"sets": subsets(0.5)}}).summary()["top"].isna().all()
+    assert make_result({"a": {"sets": sets_with_core(0.5)}}).summary()["top"].isna().all()
 
 
 def test_measures_of_weights_leave_subsets_out():

@@ -19,7 +19,7 @@ from holdfast.report import summarize
 from holdfast.report.verdict import find_standing, match_headline
 from holdfast.selectors import AnovaF
 from holdfast.tradeoff.selected import compare_with_guessing
-from results import made, noisy, subsets
+from results import make_result, scores_around, sets_with_core
 
 heavy = pytest.mark.skipif(
     not os.environ.get("HOLDFAST_HEAVY"), reason="a simulation of minutes; set HOLDFAST_HEAVY=1 to run it"
@@ -197,17 +197,18 @@ def test_without_a_test_nothing_is_said_to_hold(name, signal):
 def scored(gain, n_candidates=1, spread=0.05, n_runs=20):
     """Candidates that gain so much over guessing, of which the stability is high."""
     candidates = {
-        f"c{i}": {"sets": subsets(0.99), "scores": noisy(0.5 + gain, n_runs, spread)} for i in range(n_candidates)
+        f"c{i}": {"sets": sets_with_core(0.99), "scores": scores_around(0.5 + gain, n_runs, spread)}
+        for i in range(n_candidates)
     }
     rows = [(run, "always 0", "accuracy", 0.5) for run in range(n_runs)]
-    return made(candidates, baselines=rows)
+    return make_result(candidates, baselines=rows)
 
 
 def test_the_test_follows_its_formula_and_counts_all_candidates():
     from scipy.stats import t
 
     alone, many = scored(0.05), scored(0.05, 4)
-    gains = noisy(0.05, 20, 0.05)
+    gains = scores_around(0.05, 20, 0.05)
     error = gains.std(ddof=1) * np.sqrt(1 / 20 + 20 / 80)
     found = compare_with_guessing(alone, "c0")
     assert found.gain == pytest.approx(0.05)

@@ -20,7 +20,7 @@ from holdfast.study.memory import FEW_BYTES, Cache
 from holdfast.study.orders import StoredOrders
 from holdfast.study.tables import MAX_BYTES, StudyTables
 from holdfast.tradeoff.points import Points
-from results import made
+from results import make_result
 from study_parts import Raising, small_data
 
 SIZES = [1, 2, 3, 5, 8]
@@ -117,7 +117,7 @@ def test_tables_that_are_handed_out_are_the_callers_own(store):
 
 
 def test_an_undefined_stability_warns_each_time():
-    result = made({"empty": {"sets": [(), (), ()]}})
+    result = make_result({"empty": {"sets": [(), (), ()]}})
     for _ in range(2):
         with pytest.warns(hf.UndefinedStabilityWarning, match="The stability is undefined"):
             assert np.isnan(result.stability("empty").value)
@@ -145,7 +145,7 @@ def test_a_copy_of_a_result_begins_with_nothing(store):
 
 
 def test_rankings_of_many_features_are_not_kept():
-    wide = made(
+    wide = make_result(
         {"w": {"weights": np.random.default_rng(0).random((50, MAX_BYTES // 8 // 50 + 1))}},
         n_features=MAX_BYTES // 8 // 50 + 1,
     )

@@ -36,7 +36,7 @@ class Counted(Selector):
 
     fits = 0
 
-    def beside(self, values):
+    def before_selecting(self, values):
         Counted.fits += 1
 
 

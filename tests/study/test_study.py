@@ -23,8 +23,19 @@ import holdfast as hf
 from holdfast.io.estimators import read_selection
 from holdfast.selection import Selection
 from holdfast.study import running
-from results import made
-from study_parts import Constant, Gambling, Raising, X, Y, anova, assert_same, quietly, sets_of, small_data
+from results import make_result
+from study_parts import (
+    Constant,
+    Raising,
+    UsesGlobalRandomState,
+    X,
+    Y,
+    anova,
+    assert_same,
+    run_with_failures,
+    selected_names,
+    small_data,
+)
 
 
 def study_of(selectors=None, **parts):
@@ -57,7 +68,7 @@ def assert_as_oracle(result, name, expected, y):
     metrics = list(expected[0][2])
     scores = result.scores[result.scores["candidate"] == name].set_index("run")[metrics]
     predictions = result.predictions(name)
-    sets = sets_of(result, name)
+    sets = selected_names(result, name)
     for (split, chosen, told, predicted), found in zip(expected, sets, strict=True):
         assert found == {result.feature_names[column] for column in chosen}
         assert scores.loc[split.label].to_dict() == pytest.approx(told, rel=1e-13, abs=0)
@@ -253,7 +264,7 @@ def test_grids_and_sizes_are_candidates_each():
     assert [result.settings(name) for name in names] == [
         {"max_depth": depth, "size": top} for depth in (2, None) for top in (2, 4)
     ]
-    for split, run in zip(hf.Bootstrap(5).splits(Y, random_state=1), sets_of(result, names[3]), strict=True):
+    for split, run in zip(hf.Bootstrap(5).splits(Y, random_state=1), selected_names(result, names[3]), strict=True):
         fitted = clone(forest).set_params(random_state=split.seed).fit(X.iloc[split.train], Y[split.train])
         best = np.argsort(-fitted.feature_importances_, kind="stable")[:4]
         assert set(run) == set(X.columns[best])
@@ -280,25 +291,25 @@ def test_a_grid_may_set_estimators_and_each_fit_gets_its_own():
 def test_estimators_without_a_seed_are_repeatable_and_seeds_that_were_set_are_kept():
     forest = RandomForestClassifier(3, max_features=1)
     free, fixed = SelectFromModel(forest), SelectFromModel(clone(forest).set_params(random_state=5))
-    study = study_of({"free": free, "fixed": fixed, "gambling": Gambling()}, perturbation=hf.Bootstrap(3))
+    study = study_of({"free": free, "fixed": fixed, "gambling": UsesGlobalRandomState()}, perturbation=hf.Bootstrap(3))
     result = study.run(X, Y)
     np.random.seed(77)  # noqa: NPY002
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     assert_same(result, study.run(X, Y))
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
-    for split, run in zip(hf.Bootstrap(3).splits(Y), sets_of(result, "fixed"), strict=True):
+    for split, run in zip(hf.Bootstrap(3).splits(Y), selected_names(result, "fixed"), strict=True):
         fitted = clone(fixed).fit(X.iloc[split.train], Y[split.train])
         assert set(run) == set(X.columns[fitted.get_support()])
-    other = study_of({"gambling": Gambling()}, perturbation=hf.Bootstrap(3), random_state=1).run(X, Y)
-    assert sets_of(other, "gambling") != sets_of(result, "gambling")
+    other = study_of({"gambling": UsesGlobalRandomState()}, perturbation=hf.Bootstrap(3), random_state=1).run(X, Y)
+    assert selected_names(other, "gambling") != selected_names(result, "gambling")
 
 
 def test_new_seeds_replace_even_one_that_was_set():
     fixed = SelectFromModel(RandomForestClassifier(2, max_features=1, random_state=5))
     result = study_of({"fixed": fixed}, perturbation=hf.NewSeeds(6)).run(X, Y)
-    assert len(set(map(frozenset, sets_of(result, "fixed")))) > 1
+    assert len(set(map(frozenset, selected_names(result, "fixed")))) > 1
     alike = study_of({"fixed": fixed}, perturbation=hf.Noise(3, scale=0)).run(X, Y)
-    assert len(set(map(frozenset, sets_of(alike, "fixed")))) == 1
+    assert len(set(map(frozenset, selected_names(alike, "fixed")))) == 1
 
 
 # Equal, whatever the way
@@ -307,7 +318,7 @@ def test_new_seeds_replace_even_one_that_was_set():
 SELECTORS = {
     "anova": hf.Candidates(anova(), {"k": [2, 3]}),
     "forest": hf.Candidates(RandomForestClassifier(3), sizes=[2, 3]),
-    "gambling": Gambling(),
+    "gambling": UsesGlobalRandomState(),
     "raising": Raising(),
 }
 
@@ -318,25 +329,25 @@ def full(selectors=SELECTORS, n=6, **parts):
 
 @pytest.fixture(scope="module")
 def whole():
-    return quietly(full(), X, Y)
+    return run_with_failures(full(), X, Y)
 
 
 def test_order_and_company_of_selectors_do_not_matter(whole):
-    assert_same(quietly(full(dict(reversed(SELECTORS.items()))), X, Y), whole)
+    assert_same(run_with_failures(full(dict(reversed(SELECTORS.items()))), X, Y), whole)
     for name, selector in SELECTORS.items():
-        alone = quietly(full({name: selector}), X, Y)
+        alone = run_with_failures(full({name: selector}), X, Y)
         assert_same(alone, whole, candidates=alone.candidates)
 
 
 @pytest.mark.parametrize("seconds", [0, 1e-3, 100])
 def test_the_size_of_blocks_does_not_matter(whole, seconds, monkeypatch):
     monkeypatch.setattr(running, "BLOCK_SECONDS", seconds)
-    assert_same(quietly(full(), X, Y), whole)
+    assert_same(run_with_failures(full(), X, Y), whole)
 
 
 def test_first_fits_tell_no_time_as_kernels_may_be_compiled_in_them():
     seen = []
-    full({"anova": anova(), "gambling": Gambling()}).run(X, Y, progress=seen.append)
+    full({"anova": anova(), "gambling": UsesGlobalRandomState()}).run(X, Y, progress=seen.append)
     assert "left" not in str(seen[0])
     assert "per second" not in str(seen[0])
     assert "per second" in str(seen[-1])
@@ -344,14 +355,16 @@ def test_first_fits_tell_no_time_as_kernels_may_be_compiled_in_them():
 
 def test_a_store_grows_to_the_study_that_would_have_been_one(whole, tmp_path):
     store = tmp_path / "s.db"
-    first = {"anova": hf.Candidates(anova(), {"k": [3, 4]}), "gambling": Gambling()}
-    quietly(full(first, n=2), X, Y, store=store)
-    quietly(full({"anova": SELECTORS["anova"], "raising": Raising()}, n=4), X, Y, store=store)
-    grown = quietly(full(), X, Y, store=store)
+    first = {"anova": hf.Candidates(anova(), {"k": [3, 4]}), "gambling": UsesGlobalRandomState()}
+    run_with_failures(full(first, n=2), X, Y, store=store)
+    run_with_failures(full({"anova": SELECTORS["anova"], "raising": Raising()}, n=4), X, Y, store=store)
+    grown = run_with_failures(full(), X, Y, store=store)
     assert not grown.complete  # the setting that was left out meanwhile
     assert_same(grown, whole, candidates=whole.candidates)
     assert_same(hf.load_study(store), grown)
-    everything = quietly(full({**SELECTORS, "anova": hf.Candidates(anova(), {"k": [2, 3, 4]})}), X, Y, store=store)
+    everything = run_with_failures(
+        full({**SELECTORS, "anova": hf.Candidates(anova(), {"k": [2, 3, 4]})}), X, Y, store=store
+    )
     assert everything.complete
     assert len(everything.provenance["sessions"]) == 4
 
@@ -606,21 +619,21 @@ def test_a_result_tells_where_it_comes_from(tmp_path):
 
 def test_progress_is_told_to_the_end():
     seen = []
-    quietly(full(n=3), X, Y, progress=seen.append)
+    run_with_failures(full(n=3), X, Y, progress=seen.append)
     assert (seen[0].done, seen[0].total) == (0, 18)
     assert (seen[-1].done, seen[-1].total) == (18, 18)
     assert [one.done for one in seen] == sorted(one.done for one in seen)
 
 
 def test_tables_are_exported(tmp_path):
-    result = quietly(full(), X, Y.astype(str))
+    result = run_with_failures(full(), X, Y.astype(str))
     files = result.export(tmp_path / "out")
     assert sorted(path.stem for path in files) == [
         "failures", "features", "predictions", "scores", "selections", "splits", "summary",
     ]  # fmt: skip
     selections = pd.read_parquet(tmp_path / "out" / "selections.parquet")
     mine = selections[selections["candidate"] == "anova(k=3)"].groupby("run")["feature"].apply(set)
-    assert mine.loc["bootstrap 0"] == set(sets_of(result, "anova(k=3)")[0])
+    assert mine.loc["bootstrap 0"] == set(selected_names(result, "anova(k=3)")[0])
 
 
 # Bad input
@@ -726,7 +739,7 @@ def test_bad_input_is_told_in_one_sentence(make, message):
 
 def test_several_measures_are_rows_of_a_summary():
     selectors = {"anova": anova(), "weights": LogisticRegression(), "lost": Raising(-9)}
-    result = quietly(study_of(selectors, estimator=KNeighborsClassifier(3)), X, Y)
+    result = run_with_failures(study_of(selectors, estimator=KNeighborsClassifier(3)), X, Y)
     found = result.summary(["nogueira", "jaccard", "zucknick"], X=X, threshold=0.8)
     assert found.index.names == ["candidate", "measure"]
     assert found.index.get_level_values("measure").tolist() == ["nogueira", "jaccard", "zucknick(threshold=0.8)"] * 3
@@ -743,7 +756,7 @@ def test_several_measures_are_rows_of_a_summary():
 @pytest.mark.parametrize("perturbation", [hf.Bootstrap(6), hf.ComplementaryPairs(3)], ids=str)
 def test_a_failed_candidate_is_left_out_of_a_comparison(perturbation):
     selectors = {"three": anova(3), "lost": Raising(-9), "six": anova(6)}
-    result = quietly(study_of(selectors, perturbation=perturbation), X, Y)
+    result = run_with_failures(study_of(selectors, perturbation=perturbation), X, Y)
     with pytest.warns(UserWarning, match=r"lost has fewer than two finished fits and is left out of"):
         found = result.compare()
     assert list(found.estimates) == ["three", "six"]
@@ -754,7 +767,9 @@ def test_a_failed_candidate_is_left_out_of_a_comparison(perturbation):
 
 def test_candidates_without_common_splits_are_not_compared():
     sets = [[0, 1], [0, 2], [0, 1], [0, 3]]
-    result = made({"a": {"sets": sets}, "b": {"sets": [None, None, *sets[2:]]}, "c": {"sets": [*sets[:3], None]}})
+    result = make_result(
+        {"a": {"sets": sets}, "b": {"sets": [None, None, *sets[2:]]}, "c": {"sets": [*sets[:3], None]}}
+    )
     with pytest.raises(
         ValueError, match=r"two splits that all candidates finished, got 1; b finished 2: choose others"
     ):
@@ -765,7 +780,7 @@ def test_candidates_without_common_splits_are_not_compared():
 def test_scores_have_rows_for_what_was_scored_alone():
     selectors = {"kept": anova(), "lost": Raising()}
     study = study_of(selectors, perturbation=hf.Bootstrap(12), estimator=KNeighborsClassifier(3))
-    result = quietly(study, X, Y)
+    result = run_with_failures(study, X, Y)
     assert len(result.failures) == 3
     assert len(result.scores) == 2 * 12 - 3
     assert result.scores.notna().all(axis=None)
@@ -780,7 +795,7 @@ def test_selectors_without_names_are_named_after_their_classes():
     piped = make_pipeline(StandardScaler(), SelectKBest(k=3), KNeighborsClassifier())
     assert list(study_of(piped).selectors) == ["select_k_best"]
     assert list(study_of(iter([piped])).selectors) == ["select_k_best"]
-    assert quietly(study_of(SelectKBest(k=3)), X, Y).candidates == ["select_k_best"]
+    assert run_with_failures(study_of(SelectKBest(k=3)), X, Y).candidates == ["select_k_best"]
 
 
 class SupportAlone(BaseEstimator):

@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast.study.store import open_to_write, pack_rows, schema, verify
-from study_parts import Raising, X, Y, anova, assert_same, quietly
+from study_parts import Raising, X, Y, anova, assert_same, run_with_failures
 
 STUDY = hf.Study(
     selectors={"anova": hf.Candidates(anova(), {"k": [2, 3]}), "raising": Raising(), "weights": LogisticRegression()},
@@ -29,7 +29,7 @@ STUDY = hf.Study(
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     path = tmp_path_factory.mktemp("finished") / "study.db"
-    quietly(STUDY, X, Y, store=path)
+    run_with_failures(STUDY, X, Y, store=path)
     return path
 
 
@@ -171,7 +171,7 @@ def test_lost_rows_are_named_and_recomputed(statement, lost, copy, whole):
 def test_what_cannot_be_recomputed_is_refused_and_left_alone(statement, lost, copy):
     change(copy, statement)
     before, message = copy.read_bytes(), rf"is damaged \({lost}\), and this part of it cannot be recomputed; restore"
-    for use in (hf.load_study, lambda path: quietly(STUDY, X, Y, store=path)):
+    for use in (hf.load_study, lambda path: run_with_failures(STUDY, X, Y, store=path)):
         with pytest.raises(hf.study.StoreError, match=message):
             use(copy)
     assert copy.read_bytes() == before
@@ -299,9 +299,9 @@ def test_pages_that_a_disk_forgot_to_write_are_noticed(copy, tmp_path):
     """The file with some pages as they were before the last fits: sound in itself, and short of rows."""
     early = tmp_path / "early.db"
     half = hf.Study(**{**vars(STUDY), "perturbation": hf.Bootstrap(6)})
-    quietly(half, X, Y, store=early)
+    run_with_failures(half, X, Y, store=early)
     before = early.read_bytes()
-    quietly(STUDY, X, Y, store=early)
+    run_with_failures(STUDY, X, Y, store=early)
     raw, named = early.read_bytes(), 0
     assert hf.load_study(early).complete
     for page in range(min(len(before), len(raw)) // 4096):
@@ -352,7 +352,7 @@ def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):
     schema.expected_schema.cache_clear()
     path = tmp_path / "s.db"
     try:
-        quietly(STUDY, X, Y, store=path)
+        run_with_failures(STUDY, X, Y, store=path)
         with open_to_write(path) as store, store.transaction():
             store.write(extras, [("anova", 0, split, b"\1\2", np.int64(1), np.nan) for split in range(12)])
             with pytest.raises(ValueError, match="Expected a value for each of family, setting, split, "):

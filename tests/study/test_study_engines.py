@@ -22,33 +22,33 @@ import holdfast as hf
 from holdfast.study import engines
 from study_parts import (
     RARE,
-    Dying,
-    DyingOnce,
-    Endless,
-    Exiting,
-    Gambling,
-    Leaving,
+    CallsSysExit,
+    ExitsProcess,
+    KillsProcess,
+    KillsProcessOnce,
+    NeverReturns,
+    PrintsAndWarns,
     Raising,
     Slow,
-    Talking,
+    UsesGlobalRandomState,
     X,
     Y,
     anova,
     assert_same,
     heavy,
+    last_feature_mean,
     outcome_tables,
-    quietly,
-    value_of,
+    run_with_failures,
 )  # fmt: skip
 
 SELECTORS = {
     "anova": hf.Candidates(anova(), {"k": [2, 3]}),
     "forest": hf.Candidates(RandomForestClassifier(3), sizes=[2, 3]),
     "information": SelectKBest(mutual_info_classif, k=3),
-    "gambling": Gambling(),
+    "gambling": UsesGlobalRandomState(),
     "raising": Raising(),
-    "leaving": Leaving(),
-    "talking": Talking(),
+    "leaving": CallsSysExit(),
+    "talking": PrintsAndWarns(),
 }
 DEAD, EXITED = (f"The process of this fit ended {how}." for how in ("by signal SIGKILL", "with exit code 7"))
 
@@ -60,12 +60,12 @@ def study_of(selectors=SELECTORS, n=5, **parts):
 
 def deaths(n=8):
     """The splits on which misbehaving selectors misbehave."""
-    return [split.label for split in hf.Bootstrap(n).splits(Y) if value_of(X.iloc[split.train]) > RARE]
+    return [split.label for split in hf.Bootstrap(n).splits(Y) if last_feature_mean(X.iloc[split.train]) > RARE]
 
 
 @pytest.fixture(scope="module")
 def serial():
-    return quietly(study_of(), X, Y)
+    return run_with_failures(study_of(), X, Y)
 
 
 @contextmanager
@@ -89,30 +89,30 @@ def cluster():
 
 def on_cluster(study, **how):
     with joblib.parallel_config(backend="dask"):
-        return quietly(study, X, Y, **how)
+        return run_with_failures(study, X, Y, **how)
 
 
 def test_processes_give_the_same(serial):
-    assert_same(quietly(study_of(), X, Y, n_jobs=2), serial)
+    assert_same(run_with_failures(study_of(), X, Y, n_jobs=2), serial)
 
 
 def test_processes_that_can_be_ended_give_the_same(serial):
-    assert_same(quietly(study_of(), X, Y, time_limit=600), serial)
+    assert_same(run_with_failures(study_of(), X, Y, time_limit=600), serial)
 
 
 @pytest.mark.slow
 def test_several_processes_that_can_be_ended_give_the_same(serial):
-    assert_same(quietly(study_of(), X, Y, n_jobs=2, time_limit=600), serial)
+    assert_same(run_with_failures(study_of(), X, Y, n_jobs=2, time_limit=600), serial)
 
 
 def test_threads_give_the_same(serial):
     with joblib.parallel_config(backend="threading", n_jobs=3):
-        assert_same(quietly(study_of(), X, Y), serial)
+        assert_same(run_with_failures(study_of(), X, Y), serial)
 
 
 def test_a_study_in_a_thread_gives_the_same(serial):
     found = []
-    thread = threading.Thread(target=lambda: found.append(quietly(study_of(), X, Y)))
+    thread = threading.Thread(target=lambda: found.append(run_with_failures(study_of(), X, Y)))
     thread.start()
     thread.join()
     assert_same(found[0], serial)
@@ -120,7 +120,7 @@ def test_a_study_in_a_thread_gives_the_same(serial):
 
 def test_jobs_set_outside_are_used(serial):
     with joblib.parallel_config(n_jobs=2):
-        assert_same(quietly(study_of(), X, Y), serial)
+        assert_same(run_with_failures(study_of(), X, Y), serial)
 
 
 def test_a_cluster_in_this_process_gives_the_same(serial):
@@ -144,7 +144,7 @@ def test_a_cluster_of_workers_with_threads_gives_the_same(serial):
 
 
 def test_what_fits_print_does_not_hurt(capfd):
-    result = study_of({"talking": Talking()}).run(X, Y, time_limit=600)
+    result = study_of({"talking": PrintsAndWarns()}).run(X, Y, time_limit=600)
     assert result.failures.empty
     out, err = capfd.readouterr()
     assert "hello" not in out  # stdout is for results; the child's goes to stderr
@@ -192,14 +192,14 @@ class WhenStuck(engines._Deadline):
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=heavy)])
 def test_a_fit_that_never_ends_is_ended_and_told(n_jobs, tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "_Deadline", partial(WhenStuck, tmp_path))
-    study = study_of({"endless": Endless(str(tmp_path)), "anova": anova()})
-    result = quietly(study, X, Y, time_limit=3, n_jobs=n_jobs)
+    study = study_of({"endless": NeverReturns(str(tmp_path)), "anova": anova()})
+    result = run_with_failures(study, X, Y, time_limit=3, n_jobs=n_jobs)
     assert result.complete
     assert result.failures["run"].tolist() == deaths(5)
     assert set(result.failures["candidate"]) == {"endless"}
     assert set(result.failures["stage"]) == {"time limit"}
     assert set(result.failures["error"]) == {"The fit did not end within 3 seconds."}
-    calm = quietly(study_of({"endless": Raising(), "anova": anova()}), X, Y)
+    calm = run_with_failures(study_of({"endless": Raising(), "anova": anova()}), X, Y)
     one, two = (outcome_tables(each)["outcomes"] for each in (calm, result))
     assert one.equals(two)
 
@@ -220,16 +220,16 @@ def test_a_deadline_is_told_from_a_death_beyond_doubt():
 @pytest.mark.parametrize(
     ("selector", "told", "how"),
     [
-        pytest.param(Dying, DEAD, {"n_jobs": 2}, marks=pytest.mark.slow),
-        (Exiting, EXITED, {"time_limit": 600}),
-        pytest.param(Exiting, EXITED, {"n_jobs": 2, "time_limit": 600}, marks=pytest.mark.slow),
-        pytest.param(Dying, DEAD, {"time_limit": 600}, marks=heavy),
-        pytest.param(Exiting, EXITED, {"n_jobs": 2}, marks=heavy),
+        pytest.param(KillsProcess, DEAD, {"n_jobs": 2}, marks=pytest.mark.slow),
+        (ExitsProcess, EXITED, {"time_limit": 600}),
+        pytest.param(ExitsProcess, EXITED, {"n_jobs": 2, "time_limit": 600}, marks=pytest.mark.slow),
+        pytest.param(KillsProcess, DEAD, {"time_limit": 600}, marks=heavy),
+        pytest.param(ExitsProcess, EXITED, {"n_jobs": 2}, marks=heavy),
     ],
 )
 def test_a_fit_that_ends_its_process_costs_that_fit_alone(selector, told, how):
-    study = study_of({"dying": selector(), "anova": anova(), "gambling": Gambling()})
-    result = quietly(study, X, Y, **how)
+    study = study_of({"dying": selector(), "anova": anova(), "gambling": UsesGlobalRandomState()})
+    result = run_with_failures(study, X, Y, **how)
     _assert_only_deaths(result, told)
 
 
@@ -239,28 +239,30 @@ def _assert_only_deaths(result, told, n=5):
     assert set(result.failures["candidate"]) == {"dying"}
     assert set(result.failures["stage"]) == {"died"}
     assert set(result.failures["error"]) == {told}
-    calm = quietly(study_of({"dying": Raising(), "anova": anova(), "gambling": Gambling()}, n), X, Y)
+    calm = run_with_failures(
+        study_of({"dying": Raising(), "anova": anova(), "gambling": UsesGlobalRandomState()}, n), X, Y
+    )
     one, two = (outcome_tables(each) for each in (calm, result))
     assert one["outcomes"].equals(two["outcomes"])
     assert one["scores"].equals(two["scores"])
 
 
 def test_all_sizes_of_a_fit_that_died_are_failures():
-    study = study_of({"dying": hf.Candidates(Dying(-99), sizes=[2, 3])}, n=1)
-    result = quietly(study, X, Y, time_limit=600)
+    study = study_of({"dying": hf.Candidates(KillsProcess(-99), sizes=[2, 3])}, n=1)
+    result = run_with_failures(study, X, Y, time_limit=600)
     assert len(result.failures) == 2
     assert result.complete
 
 
 @pytest.mark.slow
 def test_a_fit_that_ends_its_worker_every_time_costs_that_fit_alone_on_a_cluster(cluster):
-    study = study_of({"dying": Dying(), "anova": anova(), "gambling": Gambling()})
+    study = study_of({"dying": KillsProcess(), "anova": anova(), "gambling": UsesGlobalRandomState()})
     _assert_only_deaths(on_cluster(study), DEAD)
 
 
 @heavy
 def test_a_worker_of_a_cluster_killed_half_way_costs_nothing(cluster, tmp_path):
-    study = study_of({"slow": Slow(0.05), "gambling": Gambling()}, n=30)
+    study = study_of({"slow": Slow(0.05), "gambling": UsesGlobalRandomState()}, n=30)
     killed = []
 
     def kill(progress):
@@ -275,7 +277,7 @@ def test_a_worker_of_a_cluster_killed_half_way_costs_nothing(cluster, tmp_path):
 
 @heavy
 def test_a_worker_that_a_fit_killed_once_costs_nothing(cluster, tmp_path):
-    selectors = {"once": DyingOnce(str(tmp_path / "mark")), "gambling": Gambling()}
+    selectors = {"once": KillsProcessOnce(str(tmp_path / "mark")), "gambling": UsesGlobalRandomState()}
     result = on_cluster(study_of(selectors))
     assert (tmp_path / "mark").exists()
     assert result.failures.empty
@@ -284,7 +286,7 @@ def test_a_worker_that_a_fit_killed_once_costs_nothing(cluster, tmp_path):
 
 @pytest.mark.slow
 def test_a_pool_that_a_fit_killed_once_costs_nothing(tmp_path):
-    selectors = {"once": DyingOnce(str(tmp_path / "mark")), "gambling": Gambling()}
+    selectors = {"once": KillsProcessOnce(str(tmp_path / "mark")), "gambling": UsesGlobalRandomState()}
     result = study_of(selectors).run(X, Y, n_jobs=2)
     assert result.failures.empty
     assert_same(result, study_of(selectors).run(X, Y))
@@ -308,7 +310,7 @@ def test_stopping_at_the_first_failure_keeps_what_was_finished(how, tmp_path):
     kept = hf.load_study(tmp_path / "s.db")
     assert len(kept.failures) >= 1
     assert not kept.complete
-    assert_same(quietly(study, X, Y, store=tmp_path / "s.db"), quietly(study, X, Y))
+    assert_same(run_with_failures(study, X, Y, store=tmp_path / "s.db"), run_with_failures(study, X, Y))
 
 
 @pytest.mark.parametrize("how", INTERRUPTED, ids=str)
@@ -368,7 +370,7 @@ def blas_threads():
 class Threads(Slow):
     """Tells how many threads linear algebra may use."""
 
-    def beside(self, values):
+    def before_selecting(self, values):
         warnings.warn(f"{blas_threads()} threads", UserWarning, stacklevel=1)
 
 

@@ -14,7 +14,7 @@ import pytest
 import holdfast as hf
 from holdfast.study.store import find_writer, open_to_write
 from holdfast.study.store.schema import BASELINES
-from study_parts import X, Y, anova, assert_same, quietly, robust_study, script
+from study_parts import X, Y, anova, assert_same, robust_study, run_with_failures, start_script
 
 HOLD = """
 import sys, time
@@ -83,7 +83,7 @@ print(len(opened))
 
 def test_the_file_is_never_opened_beside_sqlite(tmp_path):
     """Closing it would release the locks that SQLite has on it in this process."""
-    with script(AUDITED, tmp_path / "s.db") as process:
+    with start_script(AUDITED, tmp_path / "s.db") as process:
         out, err = process.communicate(timeout=120)
     assert out.strip() == "1", (out, err)  # the one that the program itself opens
 
@@ -147,7 +147,7 @@ def test_a_store_that_is_taken_away_is_noticed_and_saved(take_away, tmp_path):
     part = hf.load_study(saved)
     assert part.n_outcomes > seen[0]  # the block that was in flight is there too
     assert not part.complete
-    assert_same(quietly(study, X, Y, store=saved), quietly(study, X, Y))
+    assert_same(run_with_failures(study, X, Y, store=saved), run_with_failures(study, X, Y))
     assert not (tmp_path / "s.db.holdfast-lock").exists()
     if take_away is replace:
         assert store.read_bytes() == other
@@ -184,7 +184,7 @@ def test_a_store_whose_folder_is_gone_is_saved_elsewhere(tmp_path, monkeypatch):
 
 
 def test_a_store_that_nobody_uses_is_one_file(tmp_path):
-    quietly(robust_study(5), X, Y, store=tmp_path / "s.db")
+    run_with_failures(robust_study(5), X, Y, store=tmp_path / "s.db")
     hf.load_study(tmp_path / "s.db")
     assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
     connection = sqlite3.connect(tmp_path / "s.db")
@@ -237,7 +237,7 @@ def test_sigterm_stops_a_study_in_memory_too():
 def test_the_writer_is_known_while_it_writes_and_not_after(tmp_path):
     store, lock = tmp_path / "s.db", tmp_path / "s.db.holdfast-lock"
     assert find_writer(store) is None
-    with script(HOLD, store) as process:
+    with start_script(HOLD, store) as process:
         assert process.stdout.readline() == "open\n"
         assert find_writer(store) == process.pid
         process.kill()

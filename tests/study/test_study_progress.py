@@ -10,13 +10,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast.study.store import Progress, find_writer, open_to_write, opening, read_progress
-from study_parts import Raising, X, Y, anova, quietly, robust_study, script, wait_until
+from study_parts import Raising, X, Y, anova, robust_study, run_with_failures, start_script, wait_until
 
 RUN = """
 import sys
-from study_parts import X, Y, quietly, robust_study
+from study_parts import X, Y, robust_study, run_with_failures
 
-quietly(robust_study(60, 0.02), X, Y, store=sys.argv[1])
+run_with_failures(robust_study(60, 0.02), X, Y, store=sys.argv[1])
 """
 NOTHING = Progress(0, 0, 0, 0, 0, None, None)
 
@@ -46,7 +46,7 @@ def test_counts_are_those_of_the_tables(tmp_path):
     study = hf.Study(
         selectors={"anova": anova(), "raising": Raising()}, perturbation=hf.Bootstrap(12), estimator=ModelThatFails(3)
     )
-    result = quietly(study, X.to_numpy(), Y, store=store, progress=told.append)
+    result = run_with_failures(study, X.to_numpy(), Y, store=store, progress=told.append)
     assert set(result.failures["stage"]) == {"select", "score"}
     assert (told[0].failures, told[-1].failures) == (0, len(result.failures))
     progress = read_progress(store)
@@ -58,7 +58,7 @@ def test_counts_are_those_of_the_tables(tmp_path):
 @pytest.mark.slow
 def test_a_running_study_is_counted_while_it_is_written(tmp_path):
     store, seen = tmp_path / "s.db", []
-    with script(RUN, store) as process:
+    with start_script(RUN, store) as process:
         assert wait_until(store.exists, 60)
 
         def look():
@@ -77,7 +77,7 @@ def test_a_running_study_is_counted_while_it_is_written(tmp_path):
 
 def test_a_session_that_was_cut_short_has_no_end(tmp_path):
     store = tmp_path / "s.db"
-    with script(RUN, store) as process:
+    with start_script(RUN, store) as process:
         assert wait_until(lambda: store.exists() and read_progress(store).done > 0, 60)
         process.kill()
         process.communicate()
@@ -90,7 +90,7 @@ def test_a_session_that_was_cut_short_has_no_end(tmp_path):
 
 def test_nothing_is_read_but_the_counts(tmp_path, monkeypatch):
     store, statements = tmp_path / "s.db", []
-    quietly(robust_study(5), X, Y, store=store)
+    run_with_failures(robust_study(5), X, Y, store=store)
     connect = opening._connect
 
     def watched(path, how):
@@ -106,7 +106,7 @@ def test_nothing_is_read_but_the_counts(tmp_path, monkeypatch):
 
 def test_damaged_totals_are_counted_again(tmp_path):
     store = tmp_path / "s.db"
-    quietly(robust_study(5), X, Y, store=store)
+    run_with_failures(robust_study(5), X, Y, store=store)
     before = read_progress(store)
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE totals SET n = n + 1 WHERE name IN ('outcomes', 'splits')")

@@ -16,9 +16,9 @@ from study_parts import (
     heavy,
     is_busy,
     n_stored,
-    quietly,
     robust_study,
-    script,
+    run_with_failures,
+    start_script,
     wait_until,
 )  # fmt: skip
 
@@ -57,7 +57,7 @@ linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks proces
 
 @pytest.fixture(scope="module")
 def whole():
-    return quietly(robust_study(), X, Y)
+    return run_with_failures(robust_study(), X, Y)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def whole():
 @linux
 def test_a_killed_study_goes_on_to_the_same_to_the_last_bit(n_jobs, delays, whole, tmp_path):
     store = tmp_path / "s.db"
-    with (tmp_path / "told").open("w") as told, script(KILLED, store, n_jobs, *delays, out=told) as process:
+    with (tmp_path / "told").open("w") as told, start_script(KILLED, store, n_jobs, *delays, out=told) as process:
         process.wait(timeout=1200)
         busy = [one for one in group_members(process.pid) if is_busy(one)]
         for one in group_members(process.pid):  # a worker that was about to start waits in vain for minutes, idle
@@ -112,7 +112,7 @@ def test_a_killed_study_goes_on_to_the_same_to_the_last_bit(n_jobs, delays, whol
 @linux
 def test_a_stopped_study_ends_cleanly_and_says_how_to_resume(n_jobs, limit, as_terminal, stop, tmp_path):
     store = tmp_path / "s.db"
-    with script(RUN, store, n_jobs, limit, 2000, 0.005) as process:
+    with start_script(RUN, store, n_jobs, limit, 2000, 0.005) as process:
         assert wait_until(lambda: n_stored(store) >= 10, 60)
         (os.killpg if as_terminal else os.kill)(process.pid, stop)  # a terminal tells all processes of a group
         _, err = process.communicate(timeout=300)
@@ -129,7 +129,7 @@ def test_a_stopped_study_ends_cleanly_and_says_how_to_resume(n_jobs, limit, as_t
 def _assert_part_of_the_whole(part):
     """What is there is what an uninterrupted study has there."""
     furthest = int(part.stored.outcomes["split"].max()) + 1
-    whole = quietly(robust_study(furthest), X, Y)
+    whole = run_with_failures(robust_study(furthest), X, Y)
     for name in whole.candidates:
         done = part.stored.find_outcomes(name).set_index("split")[["preference", "predictions"]]
         assert done.equals(
@@ -141,7 +141,7 @@ def _assert_part_of_the_whole(part):
 def test_one_writes_and_all_may_read_and_a_dead_ones_lock_is_no_hindrance(tmp_path):
     store = tmp_path / "s.db"
     study = robust_study(40, 0.02)
-    with script(RUN, store, 1, 0, 40, 0.02) as process:
+    with start_script(RUN, store, 1, 0, 40, 0.02) as process:
         assert wait_until(lambda: n_stored(store) > 0, 60)
         with pytest.raises(hf.study.StoreError, match=rf"Another process \(\d+\) is writing {re.escape(str(store))}"):
             study.run(X, Y, store=store)
@@ -158,5 +158,5 @@ def test_one_writes_and_all_may_read_and_a_dead_ones_lock_is_no_hindrance(tmp_pa
         assert selected == scored
         assert "fits so far" in repr(result)
     assert (tmp_path / "s.db.holdfast-lock").exists()
-    assert_same(quietly(study, X, Y, store=store), quietly(robust_study(40, 0.02), X, Y))
+    assert_same(run_with_failures(study, X, Y, store=store), run_with_failures(robust_study(40, 0.02), X, Y))
     assert not (tmp_path / "s.db.holdfast-lock").exists()

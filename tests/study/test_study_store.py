@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import holdfast as hf
 from holdfast.study import running
 from holdfast.study.store import opening, schema
-from study_parts import Raising, X, Y, anova, assert_same, quietly, robust_study
+from study_parts import Raising, X, Y, anova, assert_same, robust_study, run_with_failures
 
 
 def study_of(selectors=None, n=5):
@@ -27,7 +27,7 @@ def study_of(selectors=None, n=5):
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     path = tmp_path_factory.mktemp("finished") / "study.db"
-    quietly(study_of(n=30), X, Y, store=path)
+    run_with_failures(study_of(n=30), X, Y, store=path)
     return path
 
 
@@ -37,7 +37,7 @@ def assert_refused(path, message):
     with pytest.raises(hf.study.StoreError, match=message):
         hf.load_study(path)
     with pytest.raises(hf.study.StoreError, match=message):
-        quietly(study_of(), X, Y, store=path)
+        run_with_failures(study_of(), X, Y, store=path)
     assert path.read_bytes() == before
     assert not path.with_name(f"{path.name}.holdfast-lock").exists()
 
@@ -113,7 +113,7 @@ def test_a_folder_a_device_and_memory_are_no_store(tmp_path, monkeypatch):
 
 def test_the_home_folder_may_be_written_as_a_tilde(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    quietly(study_of(), X, Y, store="~/s.db")
+    run_with_failures(study_of(), X, Y, store="~/s.db")
     assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
     assert hf.load_study("~/s.db").complete
 
@@ -123,7 +123,7 @@ def test_an_empty_file_holds_no_study_and_becomes_one(tmp_path):
     path.touch()  # as a process leaves it that was killed while it made its store
     with pytest.raises(hf.study.StoreError, match=r"Expected a study in .*, got another or an empty file"):
         hf.load_study(path)
-    assert_same(quietly(study_of(), X, Y, store=path), quietly(study_of(), X, Y))
+    assert_same(run_with_failures(study_of(), X, Y, store=path), run_with_failures(study_of(), X, Y))
 
 
 def test_a_store_that_was_never_begun_says_so(tmp_path):
@@ -132,14 +132,14 @@ def test_a_store_that_was_never_begun_says_so(tmp_path):
         pass
     with pytest.raises(hf.study.StoreError, match="got a store that was never begun"):
         hf.load_study(path)
-    assert quietly(study_of(), X, Y, store=path).complete
+    assert run_with_failures(study_of(), X, Y, store=path).complete
 
 
 @pytest.fixture(scope="module")
 def robust(tmp_path_factory):
     """The whole of a study with something of everything, and its store."""
     path = tmp_path_factory.mktemp("robust") / "whole.db"
-    return quietly(robust_study(60, 0.001), X, Y, store=path), path
+    return run_with_failures(robust_study(60, 0.001), X, Y, store=path), path
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.8, 0.95])
@@ -165,7 +165,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(share, robust, tmp_path, mo
         part = hf.load_study(path)
         assert part.n_outcomes < whole.n_outcomes
         assert share < 0.8 or part.n_outcomes > 0
-    assert_same(quietly(study, X, Y, store=path), whole)
+    assert_same(run_with_failures(study, X, Y, store=path), whole)
 
 
 def test_a_lock_that_cannot_be_signed_still_locks(tmp_path, monkeypatch):
@@ -191,14 +191,14 @@ def test_a_second_writer_in_one_process_is_refused(tmp_path):
             study_of().run(X, Y, store=path)
         told.append(progress)
 
-    result = quietly(study_of(), X, Y, store=path, progress=again)
+    result = run_with_failures(study_of(), X, Y, store=path, progress=again)
     assert told
     assert result.complete
 
 
 def test_a_lock_that_was_left_behind_is_taken(tmp_path):
     (tmp_path / "s.db.holdfast-lock").write_text("999999\n")
-    assert quietly(study_of(), X, Y, store=tmp_path / "s.db").complete
+    assert run_with_failures(study_of(), X, Y, store=tmp_path / "s.db").complete
     assert not (tmp_path / "s.db.holdfast-lock").exists()
 
 
@@ -264,12 +264,12 @@ def test_a_study_never_shrinks(tmp_path):
 def test_failures_are_tried_again_when_asked_and_those_of_others_stay(tmp_path):
     path = tmp_path / "s.db"
     both = {"raising": Raising(), "other": Raising(0.1)}
-    before = quietly(study_of(both), X, Y, store=path)
+    before = run_with_failures(study_of(both), X, Y, store=path)
     assert set(before.failures["candidate"]) == {"raising", "other"}
-    again = quietly(study_of(both), X, Y, store=path)
+    again = run_with_failures(study_of(both), X, Y, store=path)
     assert_same(again, before)
     with monkeypatched_threshold(9):
-        retried = quietly(study_of({"raising": Raising()}), X, Y, store=path, retry_failures=True)
+        retried = run_with_failures(study_of({"raising": Raising()}), X, Y, store=path, retry_failures=True)
     assert set(retried.failures["candidate"]) == {"other"}
     assert retried.complete
     assert_same(retried, before, candidates=["other"])
@@ -294,7 +294,7 @@ def test_a_failed_score_is_tried_again_with_its_selection(tmp_path):
         selectors={"anova": anova()}, perturbation=hf.Bootstrap(3), estimator=KNeighborsClassifier(3), scoring=moody
     )
     MOOD.append(True)
-    failed = quietly(study, X, Y, store=path)
+    failed = run_with_failures(study, X, Y, store=path)
     assert failed.summary().loc["anova", "failures"] == 3
     assert failed.preferences("anova").n_runs == 3
     MOOD.clear()

@@ -7,39 +7,45 @@ from hypothesis import strategies as st
 
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.points import mcnemar, resampled_t
-from results import made, noisy, subsets
+from results import make_result, scores_around, sets_with_core
 
 SAME = [[0, 1, 2, 3, 4]] * 20
 
 
 def study(**scores_and_sets):
-    return made({name: {"scores": scores, "sets": sets} for name, (scores, sets) in scores_and_sets.items()})
+    return make_result({name: {"scores": scores, "sets": sets} for name, (scores, sets) in scores_and_sets.items()})
 
 
 def front():
     """Four compromises and one that is dominated; the second is the knee."""
     return study(
-        first=(noisy(0.90), subsets(0.30, seed=1)),
-        knee=(noisy(0.89), subsets(0.90, seed=2)),
-        third=(noisy(0.80), subsets(0.96, seed=3)),
-        last=(noisy(0.60), SAME),
-        beaten=(noisy(0.50), subsets(0.20, seed=4)),
+        first=(scores_around(0.90), sets_with_core(0.30, seed=1)),
+        knee=(scores_around(0.89), sets_with_core(0.90, seed=2)),
+        third=(scores_around(0.80), sets_with_core(0.96, seed=3)),
+        last=(scores_around(0.60), SAME),
+        beaten=(scores_around(0.50), sets_with_core(0.20, seed=4)),
     )
 
 
 def test_accuracy_takes_the_best_score_and_among_equals_the_most_stable():
     assert front().choose("accuracy").candidate == "first"
-    tied = study(a=(noisy(0.9), subsets(0.5)), b=(noisy(0.9), SAME), c=(noisy(0.8), SAME))
+    tied = study(
+        a=(scores_around(0.9), sets_with_core(0.5)), b=(scores_around(0.9), SAME), c=(scores_around(0.8), SAME)
+    )
     choice = tied.choose("accuracy")
     assert choice.candidate == "b"
     assert choice.beaten["why_not"].tolist() == ["as accurate, but not more stable", "accuracy is lower: 0.800"]
 
 
 def test_one_se_takes_the_most_stable_near_the_best():
-    scores = noisy(0.90, spread=0.05)
+    scores = scores_around(0.90, spread=0.05)
     error = study(a=(scores, SAME)).pareto().frame["score_se"]["a"]
     near, far = 0.90 - 0.99 * error, 0.90 - 1.01 * error
-    result = study(best=(scores, subsets(0.5)), near=(noisy(near), subsets(0.8, seed=1)), far=(noisy(far), SAME))
+    result = study(
+        best=(scores, sets_with_core(0.5)),
+        near=(scores_around(near), sets_with_core(0.8, seed=1)),
+        far=(scores_around(far), SAME),
+    )
     choice = result.choose()
     assert choice.candidate == "near"
     assert choice.rule == "one-se"
@@ -52,22 +58,26 @@ def test_one_se_takes_the_most_stable_near_the_best():
 
 
 def test_one_se_says_so_where_nothing_else_is_near():
-    choice = study(best=(noisy(0.9, spread=0.001), subsets(0.5)), far=(noisy(0.5), SAME)).choose("one-se")
+    choice = study(best=(scores_around(0.9, spread=0.001), sets_with_core(0.5)), far=(scores_around(0.5), SAME)).choose(
+        "one-se"
+    )
     assert choice.candidate == "best"
     assert choice.reason.startswith("best predicts best, and no other candidate is within one standard error")
 
 
 @pytest.mark.parametrize("rule", ["one-se", "accuracy", "not-worse"])
 def test_a_single_candidate_is_no_choice_and_no_reason_for_doubt(rule):
-    choice = study(only=(noisy(0.9), subsets(0.5))).choose(rule)
+    choice = study(only=(scores_around(0.9), sets_with_core(0.5))).choose(rule)
     assert choice.reason == "There is only one candidate, only, so there was no choice to make."
     assert "better than it is" not in repr(choice)
 
 
 def test_not_worse_takes_the_most_stable_of_those_that_are_not_significantly_worse():
-    noise = noisy(0.0, spread=0.02, seed=1)
+    noise = scores_around(0.0, spread=0.02, seed=1)
     result = study(
-        best=(0.90 + noise, subsets(0.5)), equal=(noisy(0.895, seed=2), subsets(0.9)), worse=(0.70 + noise / 2, SAME)
+        best=(0.90 + noise, sets_with_core(0.5)),
+        equal=(scores_around(0.895, seed=2), sets_with_core(0.9)),
+        worse=(0.70 + noise / 2, SAME),
     )
     choice = result.choose("not-worse")
     assert choice.candidate == "equal"
@@ -90,12 +100,12 @@ def folded(wrongs, sets, **more):
         tests, predicted = folds(set(wrong))
         scores = [1 - np.mean(one) for one in predicted]
         built[name] = {"sets": sets[name][:5], "scores": scores, "predicted": predicted}
-    return made(built, design="folds", tests=tests, truth=[0] * 60, n_rows=48, **more)
+    return make_result(built, design="folds", tests=tests, truth=[0] * 60, n_rows=48, **more)
 
 
 def test_not_worse_uses_mcnemar_where_every_row_was_predicted_once():
     wrongs = {"best": range(2), "equal": range(5), "worse": range(20)}
-    sets = {"best": subsets(0.4), "equal": subsets(0.9), "worse": SAME}
+    sets = {"best": sets_with_core(0.4), "equal": sets_with_core(0.9), "worse": SAME}
     choice = folded(wrongs, sets).choose("not-worse")
     assert choice.facts["test"] == "mcnemar"
     assert choice.candidate == "equal"
@@ -108,14 +118,15 @@ def test_not_worse_uses_mcnemar_where_every_row_was_predicted_once():
 
 def test_holm_keeps_what_single_tests_would_drop():
     wrongs = {"best": range(2), "a": range(8), "b": range(8)}  # six rows: p = 0.031 alone, 0.0625 corrected
-    sets = {"best": subsets(0.4), "a": SAME, "b": subsets(0.9)}
+    sets = {"best": sets_with_core(0.4), "a": SAME, "b": sets_with_core(0.9)}
     assert folded(wrongs, sets).choose("not-worse").candidate == "a"
     assert folded(wrongs, sets).choose("not-worse", correction=None).candidate == "best"
 
 
 def test_pooled_predictions_are_refused_for_mcnemar():
-    result = made(
-        {name: {"sets": SAME, "scores": noisy(0.8), "predicted": [[0] * 20] * 20} for name in "ab"}, truth=[0] * 20
+    result = make_result(
+        {name: {"sets": SAME, "scores": scores_around(0.8), "predicted": [[0] * 20] * 20} for name in "ab"},
+        truth=[0] * 20,
     )
     assert result.choose("not-worse").facts["test"] == "resampled-t"
     with pytest.raises(ValueError, match="Expected one held-out prediction per row"):
@@ -123,7 +134,9 @@ def test_pooled_predictions_are_refused_for_mcnemar():
 
 
 def test_more_predictions_than_rows_are_not_read_to_see_that_rows_repeat(monkeypatch):
-    result = made({name: {"sets": SAME, "scores": noisy(0.8), "predicted": [[0] * 20] * 20} for name in "ab"})
+    result = make_result(
+        {name: {"sets": SAME, "scores": scores_around(0.8), "predicted": [[0] * 20] * 20} for name in "ab"}
+    )
     monkeypatch.setattr(type(result), "predictions", lambda *_: pytest.fail("predictions were read"))
     assert result.choose("not-worse").facts["test"] == "resampled-t"
 
@@ -160,11 +173,15 @@ def test_knee_takes_the_point_farthest_from_the_chord():
 
 
 def test_knee_of_short_or_hollow_fronts():
-    alone = study(a=(noisy(0.9), SAME), b=(noisy(0.8), subsets(0.5)))
+    alone = study(a=(scores_around(0.9), SAME), b=(scores_around(0.8), sets_with_core(0.5)))
     assert alone.choose("knee").reason.startswith("a is the only candidate on the front")
-    two = study(a=(noisy(0.9), subsets(0.5)), b=(noisy(0.8), SAME))
+    two = study(a=(scores_around(0.9), sets_with_core(0.5)), b=(scores_around(0.8), SAME))
     assert two.choose("knee").candidate == "a"
-    hollow = study(a=(noisy(0.9), subsets(0.3)), b=(noisy(0.61), subsets(0.5, seed=1)), c=(noisy(0.6), SAME))
+    hollow = study(
+        a=(scores_around(0.9), sets_with_core(0.3)),
+        b=(scores_around(0.61), sets_with_core(0.5, seed=1)),
+        c=(scores_around(0.6), SAME),
+    )
     choice = hollow.choose("knee")
     assert choice.candidate == "a"
     assert "nothing between the ends" in choice.reason
@@ -192,7 +209,12 @@ def test_weighted_goes_from_the_most_stable_to_the_most_accurate():
 
 
 def test_ties_go_to_fewer_features():
-    assert study(a=(noisy(0.9), [[0, 1, 2]] * 20), b=(noisy(0.9), [[0, 1]] * 20)).choose("accuracy").candidate == "b"
+    assert (
+        study(a=(scores_around(0.9), [[0, 1, 2]] * 20), b=(scores_around(0.9), [[0, 1]] * 20))
+        .choose("accuracy")
+        .candidate
+        == "b"
+    )
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -213,7 +235,7 @@ def test_every_choice_says_why_and_what_it_was_measured_on(rule):
 
 
 def test_candidates_without_a_score_are_beaten_for_that_reason():
-    result = made({"a": {"sets": SAME, "scores": noisy(0.8)}, "b": {"sets": SAME}})
+    result = make_result({"a": {"sets": SAME, "scores": scores_around(0.8)}, "b": {"sets": SAME}})
     assert result.choose("accuracy").beaten["why_not"]["b"] == "it has no score: no run has a score"
 
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import holdfast as hf
 from holdfast.datasets import make_redundant
 from holdfast.inference.features import frequency_interval
-from results import made, noisy, subsets
+from results import make_result, scores_around, sets_with_core
 
 RNG = np.random.default_rng(0)
 TURNS = [[0, 1 + run % 2, 3 + RNG.integers(10)] for run in range(40)]  # 0 always, 1 and 2 in turn, others at random
@@ -70,7 +70,7 @@ def test_final_fits_of_sizes_and_grids_are_those_of_the_study(data):
 
 
 def test_frequencies_have_intervals_and_never_selected_features_count_as_never():
-    result = made({"a": {"sets": TURNS}})
+    result = make_result({"a": {"sets": TURNS}})
     found = result.final_features("a", threshold=0.4)
     assert found.consensus == [0, 1, 2]
     low, high = frequency_interval(np.array([40, 20, 20]), 40, 0.95)
@@ -80,13 +80,13 @@ def test_frequencies_have_intervals_and_never_selected_features_count_as_never()
 
 
 def test_stand_ins_take_turns():
-    found = made({"a": {"sets": TURNS}}).final_features("a", threshold=0.4)
+    found = make_result({"a": {"sets": TURNS}}).final_features("a", threshold=0.4)
     told = dict(zip(found.frame["feature"], found.frame["stand_ins"], strict=True))
     assert told == {0: (), 1: (2,), 2: (1,)}
 
 
 def test_with_data_stand_ins_must_be_correlated_too():
-    result = made({"a": {"sets": TURNS}})
+    result = make_result({"a": {"sets": TURNS}})
     X = np.random.default_rng(0).standard_normal((100, 20))
     assert hf.check_features([1], result, "a", X=X)["stand_ins"].tolist() == [()]
     X[:, 2] = X[:, 1] + 0.1 * X[:, 2]
@@ -98,7 +98,7 @@ def test_with_data_stand_ins_must_be_correlated_too():
 def test_features_that_come_and_go_at_random_have_no_stand_ins():
     rng = np.random.default_rng(3)
     sets = [np.flatnonzero(rng.random(30) < 0.4).tolist() or [0] for _ in range(60)]
-    found = hf.check_features(range(30), made({"a": {"sets": sets}}, n_features=30), "a")
+    found = hf.check_features(range(30), make_result({"a": {"sets": sets}}, n_features=30), "a")
     assert (found["stand_ins"].str.len() > 0).sum() <= 2
 
 
@@ -125,21 +125,21 @@ PAIRS = {"design": "pairs", "blocks": np.repeat(range(20), 2).tolist()}
     ],
 )
 def test_the_error_bound_is_told_only_where_it_holds(more, threshold, told):
-    found = made({"a": {"sets": TURNS}}, **more).final_features("a", threshold=threshold)
+    found = make_result({"a": {"sets": TURNS}}, **more).final_features("a", threshold=threshold)
     assert found.bound.sentence.startswith(told)  # q² / ((2π − 1) d) = 9 / (0.5 · 20)
     assert np.isnan(found.bound.value) == told.startswith("no bound")
 
 
 def test_there_is_no_bound_for_sizes_that_vary():
     sets = [[0, 1], [0], *TURNS[2:]]
-    found = made({"a": {"sets": sets}}, perturbation=HALF).final_features("a", threshold=0.9)
+    found = make_result({"a": {"sets": sets}}, perturbation=HALF).final_features("a", threshold=0.9)
     assert "resamples that all select equally many features" in found.bound.sentence
 
 
 def test_a_list_is_checked_name_by_name():
     sets = [[0, 1 + run % 2, *([3] if run % 2 else []), *([4] if run < 16 else []), 6 + run % 9] for run in range(40)]
     guessing = [(run, "always 0", "accuracy", 0.5) for run in range(40)]
-    result = made({"a": {"sets": sets, "scores": noisy(0.9, 40)}}, baselines=guessing)
+    result = make_result({"a": {"sets": sets, "scores": scores_around(0.9, 40)}}, baselines=guessing)
     found = hf.check_features([0, 1, 4, 5, "gene"], result)
     twice = "at most twice as often as by chance"
     assert found["verdict"].tolist() == ["holds", "takes turns", "undecided", twice, "unknown"]
@@ -147,15 +147,15 @@ def test_a_list_is_checked_name_by_name():
     assert found.loc[1, "with_stand_ins"] == 1
     assert np.isnan(found.loc["gene", "frequency"])
     rare = [[0, *([1] if run < 10 else [])] for run in range(40)]
-    assert hf.check_features([1], made({"a": {"sets": rare}}), "a")["verdict"].tolist() == ["does not hold"]
+    assert hf.check_features([1], make_result({"a": {"sets": rare}}), "a")["verdict"].tolist() == ["does not hold"]
 
 
 def test_chance_has_two_labels():
     """Five of 40 runs where chance is 6.25 %: not shown to exceed it, and not shown to stay below twice as much."""
     sets = [[0, *([1] if run < 5 else []), *([2] if run < 1 else [])] for run in range(40)]
-    few = hf.check_features([1, 2], made({"a": {"sets": sets}}, n_features=20), "a")
+    few = hf.check_features([1, 2], make_result({"a": {"sets": sets}}, n_features=20), "a")
     assert few["verdict"].tolist() == ["not shown to exceed chance", "not shown to exceed chance"]
-    many = made({"a": {"sets": [one for one in sets for _ in range(5)]}}, n_features=20)
+    many = make_result({"a": {"sets": [one for one in sets for _ in range(5)]}}, n_features=20)
     assert hf.check_features([2], many, "a")["verdict"].tolist() == ["at most twice as often as by chance"]
 
 
@@ -168,31 +168,31 @@ def test_what_is_said_to_be_at_most_twice_chance_is(n_runs, strengths):
     for _ in range(20 if os.environ.get("HOLDFAST_HEAVY") else 2):
         p = np.repeat(np.array(strengths) / np.mean(strengths) * 0.1, 200 // len(strengths))
         sets = [np.flatnonzero(rng.random(p.size) < p).tolist() for _ in range(n_runs)]
-        found = hf.check_features(range(p.size), made({"a": {"sets": sets}}, n_features=p.size), "a")
+        found = hf.check_features(range(p.size), make_result({"a": {"sets": sets}}, n_features=p.size), "a")
         labeled = (found["verdict"] == "at most twice as often as by chance").to_numpy()
         said, right = said + labeled.sum(), right + (p[labeled] <= 2 * p.mean() + 1e-12).sum()
     assert right >= 0.95 * said
 
 
 def test_several_candidates_must_be_told_apart():
-    result = made({"a": {"sets": TURNS}, "b": {"sets": TURNS}})
+    result = make_result({"a": {"sets": TURNS}, "b": {"sets": TURNS}})
     with pytest.raises(ValueError, match=r"Expected candidate= to say which of 2 to check .*\(a, b\)"):
         hf.check_features([0], result)
 
 
 def test_rankings_need_a_size():
     weights = np.random.default_rng(0).random((10, 20))
-    result = made({"a": {"weights": weights}})
+    result = make_result({"a": {"weights": weights}})
     with pytest.raises(ValueError, match="say with top= how many"):
         result.final_features("a")
     assert len(hf.check_features([0], result, "a", top=5)) == 1
     with pytest.raises(ValueError, match="Expected rankings or weights to cut"):
-        made({"a": {"sets": TURNS}}).final_features("a", top=3)
+        make_result({"a": {"sets": TURNS}}).final_features("a", top=3)
 
 
 def test_recovery_counts_per_run_and_for_the_consensus():
     sets = [[0, 1, 5], [0, 2, 5], [0, 5, 6], [0, 1, 7]]
-    found = made({"a": {"sets": sets}}).recovery([0, 1, 2, 3], "a")
+    found = make_result({"a": {"sets": sets}}).recovery([0, 1, 2, 3], "a")
     assert found.runs["false_positives"].tolist() == [1, 1, 2, 1]
     assert found.runs["false_negatives"].tolist() == [2, 2, 3, 2]
     assert found.consensus == ([5], [2, 3])
@@ -201,7 +201,7 @@ def test_recovery_counts_per_run_and_for_the_consensus():
     assert found.features["frequency"].tolist()[:4] == [1.0, 0.5, 0.25, 0.0]
     assert "the consensus at 0.5 has 1 false ones and misses 2." in repr(found)
     with pytest.raises(ValueError, match="Expected relevant features by name or by column"):
-        made({"a": {"sets": sets}}).recovery(["x"], "a")
+        make_result({"a": {"sets": sets}}).recovery(["x"], "a")
 
 
 def test_recovery_takes_the_truth_of_simulated_data():
@@ -257,7 +257,7 @@ def test_noise_predicts_and_selects_differently():
 def test_agreement_of_predictions_is_fleiss_kappa():
     tests = [[0, 1, 2], [0, 1, 3], [0, 2, 3]]
     predicted = [[0, 1, 1], [0, 1, 0], [1, 1, 0]]
-    result = made({"a": {"sets": subsets(0.9, 3), "predicted": predicted}}, tests=tests)
+    result = make_result({"a": {"sets": sets_with_core(0.9, 3), "predicted": predicted}}, tests=tests)
     found = result.prediction_agreement("a")
     agreeing = 2 + 2 + 2 + 2  # rows 0 (2 of 6 ordered pairs), 1, 2 and 3 (both of 2)
     assert found.observed == pytest.approx(agreeing / 12)
@@ -281,8 +281,8 @@ def test_predictions_of_numbers_agree_by_the_intraclass_correlation():
 
 
 def test_single_folds_share_no_held_out_row():
-    result = made(
-        {"a": {"sets": subsets(0.9, 3), "predicted": [[0], [1], [0]], "scores": noisy(0.5, 3)}},
+    result = make_result(
+        {"a": {"sets": sets_with_core(0.9, 3), "predicted": [[0], [1], [0]], "scores": scores_around(0.5, 3)}},
         tests=[[0], [1], [2]],
         design="folds",
     )

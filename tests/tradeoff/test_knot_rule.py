@@ -9,7 +9,7 @@ import holdfast as hf
 from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.points import make_points
 from holdfast.tradeoff.profiles import find_groups
-from results import made
+from results import make_result
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_the_best_score_of_several_knots_is_chosen():
 def sets(order_of, sizes, d=40, n=20):
     """Candidates cut from orders, one for each run."""
     orders = [order_of(run) for run in range(n)]
-    return made(
+    return make_result(
         {
             f"a(size={size})": {
                 "sets": [order[:size] for order in orders], "scores": [0.8, 0.9] * (n // 2), "family": "a",
@@ -97,7 +97,10 @@ def sets(order_of, sizes, d=40, n=20):
             "features of a enter almost at random from 2 on, the fewest that were tried",
         ),
         (sets(lambda run: np.arange(40), [5]), "a was tried with 5 features alone"),
-        (made({"a": {"sets": [[0, 1]] * 20, "scores": [0.8] * 20}}), "no selector was tried with several numbers"),
+        (
+            make_result({"a": {"sets": [[0, 1]] * 20, "scores": [0.8] * 20}}),
+            "no selector was tried with several numbers",
+        ),
     ],
 )
 def test_without_a_knot_it_says_so_in_words(result, why):
@@ -119,7 +122,7 @@ def test_selections_that_run_out_of_features_have_no_knot_where_nothing_enters()
 def test_settings_beside_the_size_have_knots_of_their_own():
     rng = np.random.default_rng(0)
     orders = {c: [np.r_[rng.permutation(c), 10 + rng.permutation(30)] for _ in range(20)] for c in (3, 6)}
-    result = made(
+    result = make_result(
         {
             f"a(c={c}, size={size})": {
                 "sets": [order[:size] for order in orders[c]], "scores": [0.8, 0.9] * 10, "family": "a",

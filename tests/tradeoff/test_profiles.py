@@ -10,7 +10,7 @@ import holdfast as hf
 from holdfast.inference.designs import agreement_by_fraction
 from holdfast.study.orders import UnansweredError
 from holdfast.tradeoff.profiles import entering, find_knots, find_sizes
-from results import made, noisy, subsets
+from results import make_result, scores_around, sets_with_core
 
 
 def weights(core, d=100, n_runs=30, seed=0, spread=0.3):
@@ -25,7 +25,7 @@ SIZES = [1, 2, 3, 5, 8, 12, 16, 20, 25, 32, 40, 55, 75, 100]
 
 @pytest.mark.parametrize("core", [5, 12, 20, 40])
 def test_the_knot_is_where_random_features_begin(core):
-    found = made({"a": {"weights": weights(core)}}, n_features=100).profile("a", sizes=SIZES)
+    found = make_result({"a": {"weights": weights(core)}}, n_features=100).profile("a", sizes=SIZES)
     assert found.knots == [core]
     after = found.frame[(found.frame["size"] > core) & (found.frame["size"] < 100)]
     assert (after["entering"].abs() < 0.1).all()
@@ -33,7 +33,7 @@ def test_the_knot_is_where_random_features_begin(core):
 
 
 def test_random_orders_have_no_knot_and_no_stability():
-    found = made({"a": {"weights": weights(0)}}, n_features=100).profile("a", sizes=SIZES)
+    found = make_result({"a": {"weights": weights(0)}}, n_features=100).profile("a", sizes=SIZES)
     assert found.knots == []
     assert found.frame["stability"].iloc[:-1].abs().max() < 0.1
     assert np.isnan(found.frame["stability"].iloc[-1])  # all features are no selection
@@ -42,7 +42,7 @@ def test_random_orders_have_no_knot_and_no_stability():
 def test_features_of_no_weight_are_ordered_at_random_not_by_column():
     zeros = weights(10)
     zeros[:, 10:] = 0
-    found = made({"a": {"weights": zeros}}, n_features=100).profile("a", sizes=SIZES)
+    found = make_result({"a": {"weights": zeros}}, n_features=100).profile("a", sizes=SIZES)
     assert found.knots == [8, 12] or found.knots == [12]  # twelve is the first size with all ten
     assert found.frame["entering"].iloc[SIZES.index(20)] == pytest.approx(0, abs=0.1)
 
@@ -51,19 +51,19 @@ def test_features_may_enter_at_random_and_in_order_again():
     rng = np.random.default_rng(0)
     level = np.repeat([30.0, 20.0, 10.0, 0.0], [8, 300, 20, 72])
     order = np.where(np.isin(level, [20, 0]), rng.standard_normal((30, 400)), -np.arange(400) * 0.01)
-    result = made({"a": {"weights": level + order}}, n_features=400)
+    result = make_result({"a": {"weights": level + order}}, n_features=400)
     assert result.profile("a", sizes=[4, 8, 16, 32, 64, 308, 318, 328, 350, 375]).knots == [8, 328]
 
 
 @pytest.mark.parametrize("measure", ["jaccard", "nogueira", "kuncheva"])
 def test_the_random_baseline_is_what_random_orders_have(measure):
-    result = made({"a": {"weights": np.random.default_rng(1).random((60, 40))}}, n_features=40)
+    result = make_result({"a": {"weights": np.random.default_rng(1).random((60, 40))}}, n_features=40)
     frame = result.profile("a", measure, sizes=[2, 10, 30]).frame
     assert np.allclose(frame["stability"], frame["random"], atol=0.03)
 
 
 def test_intervals_and_values_are_those_of_the_cut_runs():
-    result = made({"a": {"weights": weights(10)}}, n_features=100)
+    result = make_result({"a": {"weights": weights(10)}}, n_features=100)
     row = result.profile("a", sizes=[7]).frame.iloc[0]
     expected = hf.stability(result.preferences("a").top(7))
     assert (row["stability"], row["low"], row["high"]) == pytest.approx((expected.value, *expected.ci()))
@@ -100,7 +100,7 @@ def test_a_selector_with_sizes_has_a_profile_with_scores():
 
 def test_blocks_are_measured_inside():
     blocks = np.repeat(range(15), 2).tolist()
-    result = made({"a": {"weights": weights(12)}}, n_features=100, design="pairs", blocks=blocks)
+    result = make_result({"a": {"weights": weights(12)}}, n_features=100, design="pairs", blocks=blocks)
     assert result.profile("a", sizes=SIZES).knots == [12]
 
 
@@ -131,7 +131,7 @@ def test_selections_are_filled_up_with_features_without_information_on_demand(de
     ],
 )
 def test_errors_are_one_sentence(call, message):
-    result = made({"a": {"weights": weights(5)}, "b": {"sets": [[0, 1]] * 30}}, n_features=100)
+    result = make_result({"a": {"weights": weights(5)}, "b": {"sets": [[0, 1]] * 30}}, n_features=100)
     with pytest.raises(ValueError, match=message):
         call(result)
 
@@ -170,7 +170,7 @@ def shrunk(scores, sets=None, **settings):
 
 def made_of_samples(**candidates):
     blocks, fractions = np.repeat([0, 1, 2], 3).tolist(), [0.25, 0.5, 1.0] * 3
-    return made(candidates, design="nested_subsamples", blocks=blocks, fractions=fractions)
+    return make_result(candidates, design="nested_subsamples", blocks=blocks, fractions=fractions)
 
 
 SCORES = np.array([[0.5, 0.6, 0.9], [0.6, 0.8, 0.9], [0.4, 0.7, 0.9]])
@@ -243,13 +243,15 @@ def test_sizes_that_a_study_does_not_have_are_named():
     with pytest.raises(ValueError, match=r"Expected one of the sizes 0.25, 0.5, 1, got 0.3"):
         made_of_samples(a=shrunk(SCORES)).summary(fraction=0.3)
     with pytest.raises(ValueError, match=r"Expected a study with hf.NestedSubsamples for fraction=, got one of runs"):
-        made({"a": {"sets": subsets(0.7), "scores": noisy(0.8)}}).setting_ranks(fraction=0.3)
+        make_result({"a": {"sets": sets_with_core(0.7), "scores": scores_around(0.8)}}).setting_ranks(fraction=0.3)
 
 
 def test_the_sizes_that_can_be_asked_for_are_those_of_orders_or_of_candidates():
-    unsized = {f"m(a={a})": {"family": "m", "settings": {"a": a}, "sets": subsets(0.5)} for a in (1, 2)}
-    sized = {f"s(k={k})": {"family": "s", "settings": {"k": k}, "sets": subsets(0.5)} for k in (9, 4)}
-    result = made({"ordered": {"weights": weights(5, d=20)}, **unsized, **sized, "free": {"sets": subsets(0.5)}})
+    unsized = {f"m(a={a})": {"family": "m", "settings": {"a": a}, "sets": sets_with_core(0.5)} for a in (1, 2)}
+    sized = {f"s(k={k})": {"family": "s", "settings": {"k": k}, "sets": sets_with_core(0.5)} for k in (9, 4)}
+    result = make_result(
+        {"ordered": {"weights": weights(5, d=20)}, **unsized, **sized, "free": {"sets": sets_with_core(0.5)}}
+    )
     assert find_sizes(result, "ordered") == range(1, 21)
     assert find_sizes(result, "s") == [4, 9]
     for name, why in {"m": "differ in more than the number", "free": "as many features as it finds"}.items():
@@ -286,16 +288,16 @@ def test_settings_are_ranked_over_a_parameter():
             "family": "m",
             "settings": {"a": a, "size": k},
             "sets": [[0, 1 + run * unsteady] for run in range(10)],
-            "scores": noisy(0.8, 10),
+            "scores": scores_around(0.8, 10),
         }
         for (a, k), unsteady in sets.items()
     }
-    found = made(candidates).setting_ranks("size")
+    found = make_result(candidates).setting_ranks("size")
     assert found["rank"].to_dict() == {"m(a=y)": 1.0, "m(a=x)": 1.5}
     assert found["sd"].tolist() == pytest.approx([0, np.sqrt(0.5)])
     assert found["conditions"].tolist() == [2, 2]
-    by_score = made(candidates).setting_ranks("size", of="accuracy")
-    summary = made(candidates).summary()["accuracy"]
+    by_score = make_result(candidates).setting_ranks("size", of="accuracy")
+    summary = make_result(candidates).summary()["accuracy"]
     table = (
         pd.DataFrame({a: [summary[f"m({a}, {k})"] for k in (1, 2)] for a in "xy"}).add_prefix("m(a=").add_suffix(")")
     )
@@ -309,9 +311,9 @@ def test_some_candidates_are_ranked_among_themselves():
         for name, score in scores.items()
         for k in (1, 2)
     }
-    found = made(candidates).setting_ranks("size", of="accuracy", candidates=["b1", "b2", "c1", "c2"])
+    found = make_result(candidates).setting_ranks("size", of="accuracy", candidates=["b1", "b2", "c1", "c2"])
     assert found["rank"].to_dict() == {"b": 1, "c": 2}
-    result = made(candidates)
+    result = make_result(candidates)
     assert result.summary(candidates=["c2", "a1"]).equals(result.summary().loc[["c2", "a1"]])
     with pytest.raises(ValueError, match="Expected one of the candidates a1, a2"):
         result.summary(candidates=["d"])

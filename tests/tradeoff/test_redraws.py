@@ -8,7 +8,7 @@ from holdfast.tradeoff import RULES
 from holdfast.tradeoff.choice import choose_in_redraws, describe_alternatives, describe_certainty, tabulate_choices
 from holdfast.tradeoff.points import make_points, measure_draws, pull_together, redraw, weighted_variance
 from holdfast.tradeoff.rules import Decision, rule
-from results import made, noisy, subsets
+from results import make_result, scores_around, sets_with_core
 
 OPTIONS = {"at-least": {"stability": 0.2}, "weighted": {"weight": 0.3}}
 
@@ -17,9 +17,9 @@ def several(seed=0, n=6):
     """Candidates that differ by less than chance makes them differ."""
     rng = np.random.default_rng(seed)
     hard = rng.normal(0, 0.03, 20)
-    return made(
+    return make_result(
         {
-            f"c{i}": {"scores": 0.8 + hard + rng.normal(0, 0.03, 20), "sets": subsets(0.7, seed=100 * seed + i)}
+            f"c{i}": {"scores": 0.8 + hard + rng.normal(0, 0.03, 20), "sets": sets_with_core(0.7, seed=100 * seed + i)}
             for i in range(n)
         }
     )
@@ -33,7 +33,7 @@ def sized(seed=0, design="runs", families=2):
         f"s{family}": [np.r_[rng.permutation(6 + family)[:6], 8 + rng.permutation(32)] for _ in runs]
         for family in range(families)
     }
-    return made(
+    return make_result(
         {
             f"{name}(size={size})": {
                 "sets": [order[:size] for order in of_runs], "scores": 0.8 + rng.normal(0, 0.03, 20), "family": name,
@@ -73,7 +73,7 @@ def test_mcnemar_in_redraws_is_that_of_the_rows():
     from test_choice import SAME, folded
 
     wrongs = {"best": range(2), "equal": range(5), "worse": range(20)}
-    result = folded(wrongs, {"best": subsets(0.4), "equal": subsets(0.9), "worse": SAME})
+    result = folded(wrongs, {"best": sets_with_core(0.4), "equal": sets_with_core(0.9), "worse": SAME})
     points = make_points(result)
     _, places = choose_in_redraws(points, RULES["not-worse"], {}, 300)
     best, equal, worse = np.bincount(places, minlength=3)
@@ -108,10 +108,10 @@ def test_no_redraws_no_probabilities():
 
 
 def test_a_clear_choice_is_called_clear():
-    result = made(
+    result = make_result(
         {
-            "good": {"scores": noisy(0.9), "sets": subsets(0.9)},
-            "bad": {"scores": noisy(0.6, seed=1), "sets": subsets(0.3, seed=1)},
+            "good": {"scores": scores_around(0.9), "sets": sets_with_core(0.9)},
+            "bad": {"scores": scores_around(0.6, seed=1), "sets": sets_with_core(0.3, seed=1)},
         }
     )
     choice = result.choose()
@@ -123,11 +123,11 @@ def test_a_clear_choice_is_called_clear():
 def tie():
     """Two selectors that cannot be told apart, and one that is worse."""
     rng = np.random.default_rng(3)
-    return made(
+    return make_result(
         {
-            "relieff": {"scores": noisy(0.80, seed=1), "sets": subsets(0.8, seed=1)},
-            "anova": {"scores": noisy(0.80, seed=2), "sets": subsets(0.8, seed=2)},
-            "worse": {"scores": 0.6 + rng.normal(0, 0.02, 20), "sets": subsets(0.2, seed=3)},
+            "relieff": {"scores": scores_around(0.80, seed=1), "sets": sets_with_core(0.8, seed=1)},
+            "anova": {"scores": scores_around(0.80, seed=2), "sets": sets_with_core(0.8, seed=2)},
+            "worse": {"scores": 0.6 + rng.normal(0, 0.02, 20), "sets": sets_with_core(0.2, seed=3)},
         }
     )
 
@@ -154,7 +154,9 @@ def test_settings_of_one_selector_are_counted():
 
 
 def test_what_is_printed_as_95_percent_stands_alone():
-    points = make_points(made({name: {"scores": noisy(0.9), "sets": subsets(0.5)} for name in ("a", "b")}))
+    points = make_points(
+        make_result({name: {"scores": scores_around(0.9), "sets": sets_with_core(0.5)} for name in ("a", "b")})
+    )
     places = np.repeat([0, 1], [948, 52])
     alone = tabulate_choices(points, "a", places)
     assert alone["alternative"].tolist() == [True, False]
@@ -195,7 +197,7 @@ def test_close_scores_are_pulled_together_and_others_left_alone():
 
 
 def test_redraws_have_twice_the_variance_of_a_mean():
-    points = make_points(made({"a": {"scores": noisy(0.8, spread=0.1), "sets": subsets(0.5)}}))
+    points = make_points(make_result({"a": {"scores": scores_around(0.8, spread=0.1), "sets": sets_with_core(0.5)}}))
     redraws = redraw(points, 4000)
     assert redraws.score.std() == pytest.approx(np.sqrt(2 / 20) * points.points[0].scores.std(), rel=0.1)
 
