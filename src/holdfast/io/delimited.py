@@ -1,4 +1,8 @@
-"""Tables in text files: CSV, TSV and their relatives, in whatever dialect they are written."""
+"""Tables in text files: CSV, TSV and their relatives, in whatever dialect they are written.
+
+:func:`read_delimited` parses a file by the dialect that its first lines show. Then the whole file decides on the
+decimal mark: pandas leaves a column as texts if it is written in another notation, and these texts are evidence.
+"""
 
 import csv
 import io
@@ -20,10 +24,9 @@ from holdfast.io.dialect import (
     Dialect,
     Evidence,
     as_decimal_column,
-    collapse_blanks,
     detect_dialect,
     number_texts,
-    read_mark,
+    split_records,
     thousands_mark,
 )
 from holdfast.io.files import Loaded, as_number, decode, file_ending, is_text, read_bytes
@@ -36,12 +39,12 @@ from holdfast.io.questions import (
     quote_names,
     quoted,
 )
-from holdfast.text import join_first
 
-USUAL_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": BLANKS}
+DEFAULT_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": BLANKS}
 """Endings of text tables, with the separator to expect."""
 NAMED_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": BLANKS, " ": BLANKS, "pipe": "|"}
-OWN_MARK = "holdfast:"  # the first header cell of a file that holdfast wrote: holdfast:subset, :ranking or :weighting
+FORMAT_MARK = "holdfast:"
+"""How the header of a file that holdfast wrote begins: holdfast:subset, :ranking or :weighting."""
 _BEFORE_3_1 = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
 EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _BEFORE_3_1 else {}
 """Makes pandas read numbers to their last digit, which it does by itself since 3.1."""
@@ -64,12 +67,9 @@ class TextTable:
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of its last line and the cells of each line that is not empty."""
-        text, sep = self.text[self.dialect.skip :], self.dialect.sep
-        if sep == BLANKS:
-            text, sep = collapse_blanks(text), " "
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
         first = self.text.count("\n", 0, self.dialect.skip)
-        return ((first + reader.line_num, record) for record in reader if record)
+        records = split_records(self.text[self.dialect.skip :], self.dialect.sep)
+        return ((first + line, record) for line, record in records)
 
 
 def open_text(path: Path, reading: Reading | None = None) -> TextTable:
@@ -77,27 +77,26 @@ def open_text(path: Path, reading: Reading | None = None) -> TextTable:
     reading = _check_reading(reading or Reading())
     text, encoding = decode(read_bytes(path), path, reading.encoding)
     _check_width(text, path)
-    usual = USUAL_SEPARATORS.get(file_ending(path), ",")
-    if text.lstrip('"').startswith(OWN_MARK):
-        return TextTable(path, text, Dialect(sep=reading.sep or usual, decimal=reading.decimal or "."))
-    dialect = detect_dialect(text, usual, sep=reading.sep, decimal=reading.decimal)
+    expected = DEFAULT_SEPARATORS.get(file_ending(path), ",")
+    if text.lstrip('"').startswith(FORMAT_MARK):
+        return TextTable(path, text, Dialect(sep=reading.sep or expected, decimal=reading.decimal or "."))
+    dialect = detect_dialect(text, expected, sep=reading.sep, decimal=reading.decimal)
     return TextTable(path, text, replace(dialect, encoding=encoding))
 
 
 def _check_width(text: str, path: Path) -> None:
     """Raise if a line has more columns than any table; a column costs far more memory than its few characters."""
-    place = 0
-    while len(text) - place > files.MAX_COLUMNS:
-        end = text.find("\n", place)
+    start = 0
+    while len(text) - start > files.MAX_COLUMNS:
+        end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        if end - place > files.MAX_COLUMNS:
-            most = max(text.count(mark, place, end) for mark in ",;\t| ")
-            if most >= files.MAX_COLUMNS:
-                raise ValueError(
-                    f"Expected at most {files.MAX_COLUMNS:,} columns in {path}, got {most + 1:,} in one line; has "
-                    "the file lost its line ends?"
-                )
-        place = end + 1
+        most = max(text.count(mark, start, end) for mark in ",;\t| ") if end - start > files.MAX_COLUMNS else 0
+        if most >= files.MAX_COLUMNS:
+            raise ValueError(
+                f"Expected at most {files.MAX_COLUMNS:,} columns in {path}, got {most + 1:,} in one line; has the file "
+                "lost its line ends?"
+            )
+        start = end + 1
 
 
 def _check_reading(reading: Reading) -> Reading:
@@ -120,7 +119,7 @@ def read_delimited(path: Path, row: str, gaps: list[str], reading: Reading) -> L
     table = open_text(path, reading)
     header, frame = _parse(table, row, gaps)
     names = _names(table, header, frame, row)
-    if reading.decimal is None and not table.text.lstrip('"').startswith(OWN_MARK):
+    if reading.decimal is None and not table.text.lstrip('"').startswith(FORMAT_MARK):
         decimal = _settle_decimal(table, frame, names, gaps)
         if decimal != table.dialect.decimal:
             table = replace(table, dialect=replace(table.dialect, decimal=decimal))
@@ -128,11 +127,12 @@ def read_delimited(path: Path, row: str, gaps: list[str], reading: Reading) -> L
     frame, thousands, dashes = _convert_texts(frame, names, table.dialect.decimal)
     dialect = replace(table.dialect, thousands=thousands)
     frame.columns = pd.Index(names)
-    words = f"{dialect}, {dialect.encoding_name}"
-    said_by_ending = "," if file_ending(path) in (".txt", ".dat") else USUAL_SEPARATORS.get(file_ending(path), ",")
-    notes = [f"Read as {dialect} ({dialect.encoding_name})."] if not dialect.is_plain(said_by_ending) else []
+    encoding = dialect.encoding_name
+    stated = "," if file_ending(path) in (".txt", ".dat") else DEFAULT_SEPARATORS.get(file_ending(path), ",")
+    is_plain = encoding == "UTF-8" and replace(dialect, encoding="utf-8", skip=0) == Dialect(sep=stated)
+    notes = [] if is_plain else [f"Read as {dialect} ({encoding})."]
     notes += [f"Took dashes for missing values in {quote_names(dashes)}."] if dashes else []
-    return Loaded(frame=frame, file_format=words, notes=tuple(notes), decimal=dialect.decimal)
+    return Loaded(frame=frame, file_format=f"{dialect}, {encoding}", notes=tuple(notes), decimal=dialect.decimal)
 
 
 # Header and shape
@@ -197,105 +197,90 @@ def _check_ragged(table: TextTable) -> None:
 def _settle_decimal(table: TextTable, frame: pd.DataFrame, names: list[str], gaps: list[str]) -> str:
     """Return the decimal mark of a file; raise if its columns contradict each other or leave it open.
 
-    pandas has read the numbers in the notation of ``table.dialect``: what it made of a column of texts is asked here.
+    pandas has read the numbers in the notation of ``table.dialect``, and left columns in another one as texts.
     """
     guess, other = table.dialect.decimal, OTHER[table.dialect.decimal]
-    said = _text_evidence(frame, names)
-    if said.decimal(other):
+    texts = _text_evidence(frame, names)
+    if texts.decimal(other):
         flipped = replace(table, dialect=replace(table.dialect, decimal=other))
-        contrary = _text_evidence(flipped.parse(skiprows=1, na_values=gaps), names)
-        if contrary.decimal(guess):
-            raise _contradiction(table.path, said, contrary, other)
-        return other
-    if said.says(",", "maybe") and not (said.decimal(".") or _shows_points(table, frame)):
-        raise _ambiguity(table.path, *said.examples[",", "maybe"])
-    if guess == "," or (table.dialect.sep == ";" and (frame.dtypes == "float64").any()):
+        contrary = _text_evidence(flipped.parse(skiprows=1, na_values=gaps), names).decimal(guess)
+        if contrary is None:
+            return other
+        examples = (texts.decimal(other) or ("", ""), contrary)
+        shown = [f"{cell!r}" + (f" in {column!r}" if column else "") for column, cell in examples]
+        cells = [quoted(cell) + (f" in {quoted(column)}" if column else "") for column, cell in examples]
+        raise ReadingError(
+            f"Expected one decimal mark in {table.path}, got {' and '.join(shown)}; pass decimal=',' or decimal='.': "
+            "columns that do not fit are then texts.",
+            ask_decimal_mark(f": {' and '.join(cells)}"),
+        )
+    floats = [column for column, dtype in enumerate(frame.dtypes) if dtype == "float64"]
+    if (",", "maybe") in texts.examples and not texts.decimal("."):
+        if table.dialect.sep == ",":  # then all points are decimal
+            shows_points = any((frame.iloc[:, column].dropna() % 1 != 0).any() for column in floats)
+        else:
+            shows_points = _raw_evidence(table, ".").decimal(".") is not None
+        if not shows_points:
+            raise _ambiguity(table.path, *texts.examples[",", "maybe"])
+    if guess == "," or (table.dialect.sep == ";" and floats):
         raw = _raw_evidence(table, guess)
-        if raw.says(guess, "maybe") and not (raw.decimal(guess) or said.decimal(guess)):
+        if (guess, "maybe") in raw.examples and not (raw.decimal(guess) or texts.decimal(guess)):
             raise _ambiguity(table.path, *raw.examples[guess, "maybe"])
     return guess
 
 
-def _shows_points(table: TextTable, frame: pd.DataFrame) -> bool:
-    """Whether numbers have decimal points; in a file separated by commas, all that have a point do."""
-    if table.dialect.sep != ",":
-        return _raw_evidence(table, ".").decimal(".")
-    return any((frame.iloc[:, place].dropna() % 1 != 0).any() for place in _places(frame, "float64"))
+def _text_columns(frame: pd.DataFrame) -> list[int]:
+    return [column for column, dtype in enumerate(frame.dtypes) if dtype in ("object", "str")]
 
 
 def _text_evidence(frame: pd.DataFrame, names: list[str]) -> Evidence:
-    """What the columns say that pandas left as texts though every cell looks like a number."""
-    columns = _places(frame, "object", "str")
+    """Collect evidence from columns that pandas left as texts though every cell looks like a number."""
     return Evidence.from_cells(
-        (names[column], text) for column in columns for text in number_texts(frame.iloc[:, column]) or ()
+        (names[column], text) for column in _text_columns(frame) for text in number_texts(frame.iloc[:, column]) or ()
     )
 
 
-def _places(frame: pd.DataFrame, *dtypes: str) -> list[int]:
-    return [place for place, dtype in enumerate(frame.dtypes) if any(dtype == name for name in dtypes)]
-
-
 def _raw_evidence(table: TextTable, mark: str) -> Evidence:
-    """What the cells of a file say of a mark, whatever column they stand in, until one is clear."""
+    """Collect evidence on a mark from the cells of the text, of any column, until one cell is unambiguous."""
     edge = re.escape(table.dialect.sep) if table.dialect.sep != BLANKS else " \t"
     number = rf"[+-]?[\d.,]{{0,99}}{re.escape(mark)}[\d.,]{{0,99}}(?:[eE][+-]?\d+)?"
     cells = re.compile(rf"[{edge}\n\"]({number})(?=[{edge}\r\n\"]|$)")
-    found: dict[tuple[str, str], tuple[str, str]] = {}
-    for match in cells.finditer(table.text, table.dialect.skip):
-        said = read_mark(match[1])
-        if said is not None:
-            found.setdefault(said, ("", match[1]))
-            if said == (mark, "decimal"):
-                break
-    return Evidence(found)
+    matches = cells.finditer(table.text, table.dialect.skip)
+    return Evidence.from_cells((("", match[1]) for match in matches), until=(mark, "decimal"))
 
 
 def _ambiguity(path: Path, column: str, cell: str) -> ReadingError:
     where = f" in {column!r}" if column else ""
     fraction, whole = cell.replace(",", "."), re.sub("[.,]", "", cell)
     return ReadingError(
-        f"Expected numbers that can be read in one way in {path}, got {cell!r}{where}, which may be {fraction} or "
-        f"{whole}, and no other number that tells; pass decimal=',' or decimal='.'.",
-        ask_decimal(cell, column),
-    )
-
-
-def _contradiction(path: Path, said: Evidence, contrary: Evidence, mark: str) -> ReadingError:
-    examples, cells = [], []
-    for evidence, sign in ((said, mark), (contrary, OTHER[mark])):
-        place = next((key for key in ((sign, "decimal"), (OTHER[sign], "thousands")) if evidence.says(*key)), None)
-        column, cell = evidence.examples[place] if place else ("", "")
-        examples.append(f"{cell!r}" + (f" in {column!r}" if column else ""))
-        cells.append(quoted(cell) + (f" in {quoted(column)}" if column else ""))
-    return ReadingError(
-        f"Expected one decimal mark in {path}, got {join_first(examples)}; pass decimal=',' or decimal='.': columns "
-        "that do not fit are then texts.",
-        ask_decimal_mark(f": {' and '.join(cells)}"),
+        f"Expected unambiguous numbers in {path}, got {cell!r}{where}, which may be {fraction} or {whole}; pass "
+        "decimal=',' or decimal='.'.",
+        ask_decimal(cell, fraction, whole, column),
     )
 
 
 def _convert_texts(frame: pd.DataFrame, names: list[str], decimal: str) -> tuple[pd.DataFrame, str | None, list[str]]:
-    """Convert columns of numbers with marks between thousands or dashes for gaps; return the mark, and dashes where."""
-    thousands, dashes, columns = None, [], {}
-    for place in _places(frame, "object", "str"):
-        column = frame.iloc[:, place]
+    """Convert columns whose numbers have marks between thousands or dashes for missing values.
+
+    Returns the frame, the mark between thousands, and the names of columns with dashes. Texts that Python reads as
+    numbers too, such as very long ones, stay as they are.
+    """
+    thousands, dashes, converted = None, [], {}
+    for index in _text_columns(frame):
+        column = frame.iloc[:, index]
         texts = number_texts(column)
         if texts is None:
             continue
         numbers = as_decimal_column(column, decimal)
         if numbers is None and decimal == ",":
-            columns[place] = column.astype("category")  # 1.5 is no number in this file
+            converted[index] = column.astype("category")  # 1.5 is no number in this file
         has_dash = any(isinstance(text, str) and text.strip() in DASHES for text in column.unique())
-        if numbers is not None and (has_dash or not _are_plain(texts, decimal)):
-            columns[place] = numbers
+        is_plain = all(isinstance(as_number(text), float) and (decimal == "." or "." not in text) for text in texts)
+        if numbers is not None and (has_dash or not is_plain):
+            converted[index] = numbers
             thousands = thousands or thousands_mark(texts, decimal)
-            dashes += [names[place]] if has_dash else []
-    if not columns:
+            dashes += [names[index]] if has_dash else []
+    if not converted:
         return frame, None, []
-    pieces = [columns.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
+    pieces = [converted.get(index, frame.iloc[:, index]) for index in range(frame.shape[1])]
     return pd.concat(pieces, axis=1, keys=range(len(pieces))), thousands, dashes
-
-
-def _are_plain(texts: list[str], decimal: str) -> bool:
-    """Whether texts are numbers to Python too, such as very long ones: these stay as they are."""
-    return all(isinstance(as_number(text), float) and (decimal == "." or "." not in text) for text in texts)

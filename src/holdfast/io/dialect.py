@@ -1,18 +1,23 @@
-"""How a text file writes a table: its encoding, what separates columns, how numbers are written."""
+"""How a text file writes a table: its encoding, what separates columns, how numbers are written.
+
+:func:`detect_dialect` guesses from the first lines. A single ``1,234`` is ambiguous, so marks are read as *evidence*
+(:class:`Evidence`): each cell that can only mean a decimal mark, or only a mark between thousands, counts for all.
+"""
 
 import codecs
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-LONGEST_NUMBER = 400
+MAX_NUMBER_LENGTH = 400
 """Characters of a text that may be a number; the time to match a text may grow as the square of its length."""
 SPACES = " \u00a0\u202f\u2009"  # plain, non-breaking, narrow non-breaking and thin
 APOSTROPHES = "'\u2019"  # as in Switzerland
@@ -42,7 +47,7 @@ PATTERNS = {mark: _patterns(mark) for mark in ",."}
 
 
 def read_mark(cell: str) -> tuple[str, str] | None:
-    """Return what a cell says of its comma or point: ``(mark, "decimal" | "thousands" | "maybe")``, or None.
+    """Return what the comma or point of a cell means: ``(mark, "decimal" | "thousands" | "maybe")``, or None.
 
     ``1,234`` may be either; ``1,5``, ``0,123`` and ``1234,567`` have a decimal comma, ``1,234,567`` has commas between
     thousands, and so has ``1,234.5``, of which the decimal point is reported.
@@ -67,42 +72,38 @@ class Evidence:
     examples: dict[tuple[str, str], tuple[str, str]]
 
     @classmethod
-    def from_cells(cls, cells: Iterable[tuple[str, str]]) -> "Evidence":
-        """Collect the first example of each kind from columns and cells."""
+    def from_cells(cls, cells: Iterable[tuple[str, str]], until: tuple[str, str] | None = None) -> "Evidence":
+        """Collect the first example of each meaning from columns and cells, until one meaning is found."""
         examples: dict[tuple[str, str], tuple[str, str]] = {}
         for column, cell in cells:
-            said = read_mark(cell)
-            if said is not None:
-                examples.setdefault(said, (column, cell))
+            meaning = read_mark(cell)
+            if meaning is not None:
+                examples.setdefault(meaning, (column, cell))
+                if meaning == until:
+                    break
         return cls(examples)
 
-    def says(self, mark: str, meaning: str) -> bool:
-        """Whether a cell shows this meaning of a mark."""
-        return (mark, meaning) in self.examples
-
-    def decimal(self, mark: str) -> bool:
-        """Whether a mark must be a decimal one: by itself, or because the other stands between thousands."""
-        return self.says(mark, "decimal") or self.says(OTHER[mark], "thousands")
+    def decimal(self, mark: str) -> tuple[str, str] | None:
+        """Return the example by which a mark must be decimal: as it is, or as the other one separates thousands."""
+        return self.examples.get((mark, "decimal")) or self.examples.get((OTHER[mark], "thousands"))
 
 
 def number_texts(column: "pd.Series[Any]") -> list[str] | None:
     """Return the different texts of a column if all but dashes look like numbers and one does, else None."""
     present = column.dropna()
-    if not len(present) or not isinstance(present.iloc[0], str):
-        return None
-    if not _is_like_number(present.iloc[0]):
+    if not len(present) or not _is_like_number(present.iloc[0]):  # before all different entries are collected
         return None
     texts = present.unique().tolist()
-    if not all(isinstance(text, str) and _is_like_number(text) for text in texts):
+    if not all(map(_is_like_number, texts)):
         return None
     return [text.strip() for text in texts if text.strip() not in DASHES] or None
 
 
-def _is_like_number(text: str) -> bool:
-    bare = text.strip()
-    if len(bare) > LONGEST_NUMBER:
+def _is_like_number(entry: Any) -> bool:
+    if not isinstance(entry, str):
         return False
-    return bare in DASHES or _LIKE_NUMBER.fullmatch(bare) is not None
+    bare = entry.strip()
+    return bare in DASHES or (len(bare) <= MAX_NUMBER_LENGTH and _LIKE_NUMBER.fullmatch(bare) is not None)
 
 
 def as_decimal_column(column: "pd.Series[Any]", decimal: str) -> "pd.Series[Any] | None":
@@ -118,15 +119,13 @@ def as_decimal_column(column: "pd.Series[Any]", decimal: str) -> "pd.Series[Any]
 
 
 def to_number(text: str, decimal: str) -> float | None:
-    """Return the number that a text writes, to its last digit, or None; marks between thousands must be in place."""
+    """Return the number that a text writes, to its last digit, or None; thousands must be separated correctly."""
     whole, mark, rest = text.partition(decimal)
-    marks = {sign for sign in whole if sign in f"{OTHER[decimal]}{SPACES}{APOSTROPHES}"}
-    if len(marks) > 1:
-        return None
-    for sign in marks:
-        if not re.fullmatch(_GROUPED.format(re.escape(sign), "+"), whole):
+    thousands = thousands_mark([text], decimal)
+    if thousands is not None:
+        if not re.fullmatch(_GROUPED.format(re.escape(thousands), "+"), whole):
             return None
-        whole = whole.replace(sign, "")
+        whole = whole.replace(thousands, "")
     if "_" in rest or "_" in whole or OTHER[decimal] in rest:
         return None
     try:
@@ -137,11 +136,8 @@ def to_number(text: str, decimal: str) -> float | None:
 
 def thousands_mark(texts: Iterable[str], decimal: str) -> str | None:
     """Return the first mark between thousands in texts that are numbers, if there is any."""
-    for text in texts:
-        for sign in text.partition(decimal)[0]:
-            if sign in f"{OTHER[decimal]}{SPACES}{APOSTROPHES}":
-                return sign
-    return None
+    marks = f"{OTHER[decimal]}{SPACES}{APOSTROPHES}"
+    return next((sign for text in texts for sign in text.partition(decimal)[0] if sign in marks), None)
 
 
 BLANKS = r"\s+"  # runs of spaces, as pandas spells them
@@ -197,31 +193,24 @@ class Dialect:
         """The encoding as people call it."""
         return _ENCODING_NAMES.get(self.encoding, self.encoding)
 
-    def is_plain(self, sep: str) -> bool:
-        """Whether this is UTF-8 with decimal points and the separator that the file's ending says."""
-        return self.encoding_name == "UTF-8" and replace(self, encoding="utf-8", skip=0) == Dialect(sep=sep)
-
 
 # Encoding
 
 
 def detect_encoding(content: bytes) -> str:
-    """Return the encoding of a text by its byte order mark, by the places of its zeros, or by what it cannot be."""
+    """Return the encoding of a text by its byte order mark, by where its zeros are, or by what it cannot be."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return encoding
     start = content[:4096]
     if b"\0" in start:
         return "utf-16-le" if start[1::2].count(0) >= start[::2].count(0) else "utf-16-be"
-    try:
+    with suppress(UnicodeDecodeError):
         content.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    else:
         return "utf-8"
-    if not re.search(rb"[\x80-\x9f]", content):  # where Latin-1 has control characters, Windows has quotes and dashes
-        return "latin-1"
-    return "latin-1" if re.search(rb"[\x81\x8d\x8f\x90\x9d]", content) else "cp1252"
+    # where Latin-1 has control characters, Windows has quotes and dashes, but for five that it does not define
+    is_windows = re.search(rb"[\x80-\x9f]", content) and not re.search(rb"[\x81\x8d\x8f\x90\x9d]", content)
+    return "cp1252" if is_windows else "latin-1"
 
 
 def is_binary(content: bytes) -> bool:
@@ -236,56 +225,55 @@ def is_binary(content: bytes) -> bool:
 # Separator and decimal mark
 
 
-def detect_dialect(text: str, usual: str, *, sep: str | None = None, decimal: str | None = None) -> Dialect:
+def detect_dialect(text: str, expected: str, *, sep: str | None = None, decimal: str | None = None) -> Dialect:
     """Return the dialect that the first lines of a text show, except for what is given.
 
-    ``usual`` is the separator that the file's ending says; it is taken where others fit as well. The decimal mark is a
+    ``expected`` is the separator of the file's ending; it is taken where others fit as well. The decimal mark is a
     guess, to be confirmed by the whole file (:func:`holdfast.io.delimited.read_delimited`).
     """
     line = _SEP_LINE.match(text)
     skip = line.end() if line else 0
     sample = _sample(text, skip)
     if sep is None:
-        sep = line[1] if line else _detect_separator(sample, usual)
+        sep = line[1] if line else _detect_separator(sample, expected)
     records = _records(sample, sep)
     return Dialect(sep=sep, decimal=decimal or _guess_decimal(records), skip=skip)
 
 
 def _sample(text: str, skip: int) -> str:
     """Return the first lines: the header, two more, and others that fit; a line that was cut is left out."""
-    place, lines = skip, 0
-    while (lines < SAMPLE_LINES and place - skip < SAMPLE_CHARACTERS) or lines < 3:
-        end = text.find("\n", place)
+    start, lines = skip, 0
+    while (lines < SAMPLE_LINES and start - skip < SAMPLE_CHARACTERS) or lines < 3:
+        end = text.find("\n", start)
         if end < 0:
             return text[skip:]
-        place, lines = end + 1, lines + (text[place:end].strip() != "")
-    return text[skip:place]
+        start, lines = end + 1, lines + (text[start:end].strip() != "")
+    return text[skip:start]
 
 
 def _records(sample: str, sep: str) -> list[list[str]]:
-    """Return the cells of the first lines; a quote that is still open makes the last record, which is left out."""
-    if sep == BLANKS:
-        sample, sep = collapse_blanks(sample), " "
-    try:
-        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=sep)
-        return [record for record in reader if record]
-    except (csv.Error, TypeError):
-        return []
+    """Return the cells of the first lines; none if they cannot be split."""
+    with suppress(csv.Error, TypeError):
+        return [record for _, record in split_records(sample, sep)]
+    return []
 
 
-def collapse_blanks(text: str) -> str:
-    """Return a text with one space for each run of blanks, and none at the ends of lines."""
-    return re.sub(r"(?m)^ | (?=\r?$)", "", re.sub(r"[ \t]+", " ", text))
+def split_records(text: str, sep: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of its last line and the cells of each record that is not empty."""
+    if sep == BLANKS:  # one space for each run of blanks, and none at the ends of lines
+        text, sep = re.sub(r"(?m)^ | (?=\r?$)", "", re.sub(r"[ \t]+", " ", text)), " "
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
+    return ((reader.line_num, record) for record in reader if record)
 
 
-def _detect_separator(sample: str, usual: str) -> str:
+def _detect_separator(sample: str, expected: str) -> str:
     """Return the separator whose columns agree best with the header, of these the one with most numbers."""
-    order = sorted(SEPARATORS, key=lambda sep: (sep == BLANKS, sep != usual))  # spaces also stand inside of cells
+    order = sorted(SEPARATORS, key=lambda sep: (sep == BLANKS, sep != expected))  # cells may contain spaces
     ratings = {sep: _rate(_records(sample, sep)) for sep in order[:-1]}
     best = max(ratings, key=lambda sep: ratings[sep])  # the first of equals
     if ratings[best][0] > 0:
         return best
-    return BLANKS if _rate(_records(sample, BLANKS))[0] > 0 else usual
+    return BLANKS if _rate(_records(sample, BLANKS))[0] > 0 else expected
 
 
 def _rate(records: list[list[str]]) -> tuple[int, float]:
@@ -308,4 +296,5 @@ def _guess_decimal(records: list[list[str]]) -> str:
     cells = Evidence.from_cells(("", cell.strip()) for record in records[1:] for cell in record)
     if cells.decimal(","):
         return ","
-    return "," if cells.says(",", "maybe") and not (cells.decimal(".") or cells.says(".", "maybe")) else "."
+    shows_points = cells.decimal(".") or (".", "maybe") in cells.examples
+    return "," if (",", "maybe") in cells.examples and not shows_points else "."

@@ -180,9 +180,9 @@ def _column(cells: list[Any]) -> Any:
         return column.astype(bool)
     texts = number_texts(column)
     if kinds == {str} and texts is not None:
-        said = Evidence.from_cells(("", text) for text in texts)
-        open_to_both = said.says(",", "maybe") and not (said.decimal(",") or said.decimal("."))
-        numbers = None if open_to_both else as_decimal_column(column, "," if said.decimal(",") else ".")
+        cells = Evidence.from_cells(("", text) for text in texts)
+        ambiguous = (",", "maybe") in cells.examples and not (cells.decimal(",") or cells.decimal("."))
+        numbers = None if ambiguous else as_decimal_column(column, "," if cells.decimal(",") else ".")
         return column if numbers is None or column.dropna().map(_is_plain).all() else numbers
     return column
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from holdfast.io.delimited import USUAL_SEPARATORS
+from holdfast.io.delimited import DEFAULT_SEPARATORS
 from holdfast.io.files import Loaded, as_number, as_path, display_name, enough_memory, file_ending, read_text
 from holdfast.io.guessing import (
     NO_NAME,
@@ -219,7 +219,7 @@ def inspect_by(load: Load, path: str | Path, **given: Any) -> TableInspection:
         named = {"target": target, "groups": given.get("groups"), "row names": given.get("index")}
         found = _look(loaded, display_name(path), transpose, named)
     single = loaded.frame.shape[1] == 1 and isinstance(loaded.frame.index, pd.RangeIndex)
-    if question is None and reading.sep is None and single and file_ending(path) in USUAL_SEPARATORS:
+    if question is None and reading.sep is None and single and file_ending(path) in DEFAULT_SEPARATORS:
         question = ask_separator("The file was read as a single column.")
     if question is None and reading.sheet is None and len(loaded.sheets) > 1:
         question = ask_sheet(loaded.sheets)
@@ -257,7 +257,7 @@ def _load(path: Path, reading: Reading, load: Load) -> tuple[Loaded | None, Ques
 
 def _first_lines(path: Path) -> tuple[tuple[str, ...], ...]:
     """Return the first lines of a text that is no table yet; nothing of another file."""
-    if file_ending(path) in ENDINGS and file_ending(path) not in USUAL_SEPARATORS:
+    if file_ending(path) in ENDINGS and file_ending(path) not in DEFAULT_SEPARATORS:
         return ()
     try:
         text = read_text(path)

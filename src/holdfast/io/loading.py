@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.io import excel, r_files
-from holdfast.io.delimited import USUAL_SEPARATORS, read_delimited
+from holdfast.io.delimited import DEFAULT_SEPARATORS, read_delimited
 from holdfast.io.files import (
     Loaded,
     arff_frame,
@@ -25,7 +25,7 @@ from holdfast.io.files import (
 from holdfast.io.h5ad import read_h5ad
 from holdfast.io.options import Reading
 
-ENDINGS = (*USUAL_SEPARATORS, *excel.ENDINGS, ".parquet", ".feather", ".arff", ".h5ad", *r_files.ENDINGS)
+ENDINGS = (*DEFAULT_SEPARATORS, *excel.ENDINGS, ".parquet", ".feather", ".arff", ".h5ad", *r_files.ENDINGS)
 
 
 def read_frame(path: str | Path, *, row: str = "run", gaps: Iterable[str] = ()) -> pd.DataFrame:
@@ -52,7 +52,7 @@ def load_frame(
     path, reading = as_path(path), reading or Reading()
     ending = file_ending(path)
     for option in ("sep", "decimal", "encoding"):
-        if getattr(reading, option) is not None and ending in ENDINGS and ending not in USUAL_SEPARATORS:
+        if getattr(reading, option) is not None and ending in ENDINGS and ending not in DEFAULT_SEPARATORS:
             raise ValueError(f"Expected a text file for {option}=, got {path}; leave {option}= out.")
     if reading.sheet is not None and ending not in (*excel.ENDINGS, *r_files.ENDINGS):
         raise ValueError(f"Expected an Excel or R file for sheet=, got {path}; leave sheet= out.")

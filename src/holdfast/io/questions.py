@@ -215,11 +215,10 @@ def ask_encoding() -> Question:
     return Question("encoding", sentence, ENCODING_CHOICES, typed=True)
 
 
-def ask_decimal(cell: str, column: str) -> Question:
-    """Ask what the comma or point in a number means."""
+def ask_decimal(cell: str, fraction: str, whole: str, column: str) -> Question:
+    """Ask what the comma or point in a number means, which is a fraction or a whole number."""
     mark, word, other = (",", "comma", ".") if "," in cell else (".", "point", ",")
     where = f" in the column {quoted(column)}" if column else ""
-    fraction, whole = cell.replace(",", "."), cell.replace(",", "").replace(".", "")
     return Question(
         "decimal",
         f"The number {quoted(cell)}{where} can be read in two ways. What does its {word} mean?",

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
-from holdfast.io.delimited import OWN_MARK, USUAL_SEPARATORS, open_text
+from holdfast.io.delimited import DEFAULT_SEPARATORS, FORMAT_MARK, open_text
 from holdfast.io.files import (
     as_number,
     as_path,
@@ -249,7 +249,7 @@ def as_record(preferences: Preferences) -> dict[str, Any]:
         runs = [indices[indptr[run] : indptr[run + 1]].tolist() for run in range(preferences.n_runs)]
     names = preferences.names.seen if isinstance(preferences.names, PartialNames) else preferences.names
     return {
-        "format": OWN_MARK + "preferences",
+        "format": FORMAT_MARK + "preferences",
         "kind": preferences.kind,
         "n_features": preferences.n_features,
         "features": names,
@@ -530,7 +530,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
     if path.suffix in (".csv", ".tsv"):
         frame = preferences.to_frame()
         labels = preferences.labels or [""] * preferences.n_runs
-        frame.insert(0, OWN_MARK + preferences.kind, list(labels), allow_duplicates=True)
+        frame.insert(0, FORMAT_MARK + preferences.kind, list(labels), allow_duplicates=True)
         frame.to_csv(path, index=False, sep="," if path.suffix == ".csv" else "\t")
     elif path.suffix == ".json":
         path.write_text(json.dumps(as_record(preferences), ensure_ascii=False), encoding="utf-8")
@@ -556,10 +556,10 @@ def split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[st
     if frame.columns.empty:
         return frame, None, None
     first, column = str(frame.columns[0]), frame.iloc[:, 0]
-    stated_kind = next((kind for kind in KINDS if first == OWN_MARK + kind), None)
+    stated_kind = next((kind for kind in KINDS if first == FORMAT_MARK + kind), None)
     if stated_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
         return frame, None, None
-    if file_ending(path) in USUAL_SEPARATORS:  # as written: 01 is not 1, and NA is a label too
+    if file_ending(path) in DEFAULT_SEPARATORS:  # as written: 01 is not 1, and NA is a label too
         column = open_text(path).parse(skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
     labels = ["" if pd.isna(label) else f"{label:g}" if isinstance(label, float) else str(label) for label in column]
     return frame.iloc[:, 1:], labels if any(labels) else None, stated_kind
@@ -629,7 +629,7 @@ def least_features(runs: list[list[Any]]) -> int:
 
 def _from_json(path: Path, features: Iterable[str] | None, n_features: int | None) -> Preferences:
     content = parse_json(path)
-    if isinstance(content, dict) and content.get("format") == OWN_MARK + "preferences":
+    if isinstance(content, dict) and content.get("format") == FORMAT_MARK + "preferences":
         return from_record(path, content)
     labels = list(content) if isinstance(content, dict) else None
     runs = list(content.values()) if isinstance(content, dict) else content

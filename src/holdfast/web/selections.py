@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from holdfast import __version__
 from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.estimate import Undefined
-from holdfast.io.delimited import USUAL_SEPARATORS
+from holdfast.io.delimited import DEFAULT_SEPARATORS
 from holdfast.io.files import as_number, file_ending, read_text
 from holdfast.io.loading import ENDINGS
 from holdfast.io.questions import Question, ReadingError, ask_n_features, plain_note
@@ -211,7 +211,7 @@ UNNAMED = "The features have no names in this file; they are counted from 1, in 
 
 def find_layout(path: Path) -> AskedLayout | None:
     """Return how a text of numbers holds selections, None for all else; raise a question where that is open."""
-    if file_ending(path) in (*ENDINGS, ".json") and file_ending(path) not in USUAL_SEPARATORS:
+    if file_ending(path) in (*ENDINGS, ".json") and file_ending(path) not in DEFAULT_SEPARATORS:
         return None
     rows = _number_rows(path)
     if rows is None:
