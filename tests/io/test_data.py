@@ -397,7 +397,7 @@ def test_a_name_made_of_a_category_must_be_free():
 @pytest.mark.parametrize("categorical", ["error", "one-hot", "codes"])
 def test_identifiers_are_no_feature(categorical):
     told = message(many(id=[f"p{row}" for row in range(N)]), "y", categorical=categorical)
-    assert "another text in each row of 'id', such as 'p0'" in told
+    assert "a different text in each row of 'id', such as 'p0'" in told
     assert "pass index='id' or ignore='id'" in told
     assert "'id'" not in hf.read_table(many(id=[f"p{row}" for row in range(N)]), "y", index="id").X
 

@@ -105,6 +105,13 @@ def test_a_second_file_works_for_samples_in_rows_too(files):
     )
 
 
+def test_the_index_of_a_second_file_may_name_the_samples(files, tmp_path):
+    clinical = pd.read_csv(files / "clinical.csv", index_col=0)
+    clinical.rename_axis(None).to_parquet(tmp_path / "clinical.parquet")
+    table = hf.read_table(files / "expression.csv", "status", transpose=True, target_file=tmp_path / "clinical.parquet")
+    assert table.y.tolist() == LABELS
+
+
 def test_names_of_samples_may_be_numbers(tmp_path):
     EXPRESSION.set_axis(range(1, 9), axis=1).to_csv(tmp_path / "x.csv", index_label="probe")
     pd.DataFrame({"nr": [3, 1, 2, 4, 8, 7, 6, 5], "y": list("abbaabab")}).to_csv(tmp_path / "y.csv", index=False)

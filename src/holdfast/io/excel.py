@@ -180,9 +180,9 @@ def _column(cells: list[Any]) -> Any:
         return column.astype(bool)
     texts = number_texts(column)
     if kinds == {str} and texts is not None:
-        cells = Evidence.from_cells(("", text) for text in texts)
-        ambiguous = (",", "maybe") in cells.examples and not (cells.decimal(",") or cells.decimal("."))
-        numbers = None if ambiguous else as_decimal_column(column, "," if cells.decimal(",") else ".")
+        evidence = Evidence.from_cells(("", text) for text in texts)
+        ambiguous = (",", "maybe") in evidence.examples and not (evidence.decimal(",") or evidence.decimal("."))
+        numbers = None if ambiguous else as_decimal_column(column, "," if evidence.decimal(",") else ".")
         return column if numbers is None or column.dropna().map(_is_plain).all() else numbers
     return column
 

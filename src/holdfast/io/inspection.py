@@ -348,13 +348,12 @@ def _try_reading(
 ) -> TableInspection:
     """Return an inspection with what reading the table said: a record of it, a question, or a problem."""
     try:
-        table = complete_table(loaded, make_options(str(path), given))
+        record = complete_table(loaded, make_options(str(path), given), display_name(path)).record
     except ValueError as error:
         question = error.question if isinstance(error, ReadingError) else None
         if question is not None and question.option == "transpose" and not may_turn:
             question = ask_column("target", question.sentence, [guess.name for guess in found.targets])
         return replace(found, question=question, problem="" if question else str(error))
-    record = replace(table.record, source=display_name(path), file_format=loaded.file_format or None)
     record = replace(record, notes=tuple(map(plain_note, record.notes)))
     return replace(found, record=record, notes=record.notes)
 

@@ -261,7 +261,9 @@ def ask_categorical(names: Sequence[Any]) -> Question:
 
 def ask_row_names(name: Any, example: Any) -> Question:
     """Ask whether a column of different texts names the rows."""
-    sentence = f"The column {quoted(name)} has another text in each row, such as {quoted(example)}; it is no feature."
+    sentence = (
+        f"The column {quoted(name)} has a different text in each row, such as {quoted(example)}; it is no feature."
+    )
     return Question(
         "index", f"{sentence} What is it?", ((str(name), "It names the rows, such as patients or samples"),)
     )

@@ -143,28 +143,45 @@ FEW_ROWS = 10  # in more rows than this, texts that all differ are identifiers
 
 
 def make_features(
-    features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions
-) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """Return features as finite floats, target and groups of the remaining rows, and a note for every change."""
-    features, converted = _convert_columns(features)
-    features, left_out = _drop_or_check_categories(features, options)
-    _check_infinite(features, options)
-    features, roles, filled = _drop_or_fill_missing(features, roles, options)
-    X, encoded = _encode_categories(features, options)
-    X, constant = _drop_or_note_constants(X, options)
+    features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions, notes: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return features as finite floats, and target and groups of the remaining rows; note every change."""
+    features = _convert_columns(features, notes)
+    others = [name for name, dtype in features.dtypes.items() if dtype != np.float64]
+    if options.categorical == "drop" and others:
+        features = without_columns(features, others)
+        notes.append(f"Left out columns that are not numbers: {quote_names(others)}.")
+    else:
+        _check_categories(features[others], options)
+    numbers = features.select_dtypes("float64")
+    infinite = np.isinf(numbers.to_numpy())
+    if infinite.any():
+        column = int(infinite.any(axis=0).argmax())
+        rows = np.flatnonzero(infinite[:, column])
+        raise ValueError(
+            f"Expected finite numbers in {options.where}, got {numbers.iloc[rows[0], column]} in "
+            f"{numbers.columns[column]!r} at row {rows[0]} ({format_count(len(rows), 'such entry')}); make them "
+            "numbers, or empty if they are missing."
+        )
+    features, roles = _drop_or_fill_missing(features, roles, options, notes)
+    X = _encode_categories(features, options, notes)
+    constant = X.columns[(X.to_numpy() == X.to_numpy()[:1]).all(axis=0)]
+    if len(constant):
+        X = without_columns(X, constant) if options.drop_constant else X
+        verb = "Left out" if options.drop_constant else "Kept"
+        notes.append(f"{verb} {format_count(len(constant), 'column')} with a single value: {quote_names(constant)}.")
     if not X.shape[1]:
         raise ValueError(f"Expected at least one feature beside the target in {options.where}, got none; add a column.")
-    return X, roles, [*converted, *left_out, *filled, *encoded, *constant]
+    return X, roles
 
 
 # Numbers and categories
 
 
-def _convert_columns(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def _convert_columns(features: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     """Convert every column to floats or categories, where that is possible."""
     plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in features.dtypes], dtype=bool)
     numbers = features.loc[:, plain].astype(np.float64)
-    notes: list[str] = []
     others = []
     names: dict[str, list[str]] = {"truth": [], "text": []}
     for name, column in features.loc[:, ~plain].items():
@@ -173,7 +190,7 @@ def _convert_columns(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         names.setdefault(kind, []).append(repr(name))
     notes += [f"Made 1 and 0 of true and false in {join_first(names['truth'])}."] if names["truth"] else []
     notes += [f"Read numbers written as text in {join_first(names['text'])}."] if names["text"] else []
-    return pd.concat([numbers, *others], axis=1)[list(features.columns)], notes
+    return pd.concat([numbers, *others], axis=1)[list(features.columns)]
 
 
 def _float_or_category(column: "pd.Series[Any]") -> tuple["pd.Series[Any]", str]:
@@ -198,57 +215,35 @@ def _as_floats(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return pd.Series(entries, index=column.index, name=column.name, dtype=np.float64)
 
 
-def _drop_or_check_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out columns that are not numbers, or raise, as ``categorical`` says or where they cannot be encoded."""
-    others = [name for name, dtype in features.dtypes.items() if dtype != np.float64]
-    if options.categorical == "drop" and others:
-        note = f"Left out columns that are not numbers: {quote_names(others)}."
-        return without_columns(features, others), [note]
-    for name in others:
-        _check_categories(features[name], options)
-    if options.categorical == "error" and others:
-        texts = join_first([_first_text(features[name]) for name in others])
+def _check_categories(others: pd.DataFrame, options: TableOptions) -> None:
+    """Raise if a column that is not numbers cannot be encoded, or if the options say so."""
+    for name, column in others.items():
+        if not isinstance(column.dtype, pd.CategoricalDtype):
+            raise ReadingError(
+                f"Expected numbers or categories in {options.where}, got {column.dtype} in {name!r}; make it a number, "
+                f"or leave it out with ignore={name!r}.",
+                ask_leave_out([name], f"The column {quoted(name)} holds neither numbers nor categories."),
+            )
+        present = column.dropna()
+        if len(present) > FEW_ROWS and present.is_unique:
+            why = f"The column {quoted(name)} has a different text in each row: it is no feature."
+            free = options.index is None and not options.transpose
+            raise ReadingError(
+                f"Expected numbers or categories in {options.where}, got a different text in each row of {name!r}, "
+                f"such as {present.iloc[0]!r}: an identifier is not a feature; pass index={name!r} or ignore={name!r}.",
+                ask_row_names(name, present.iloc[0]) if free else ask_leave_out([name], why),
+            )
+    if options.categorical == "error" and others.shape[1]:
+        texts = []
+        for name, column in others.items():
+            entries = enumerate(column)
+            is_text = (row for row, entry in entries if isinstance(entry, str) and as_number(entry) is entry)
+            row = next(is_text, 0)
+            texts.append(f"{name!r} ({column.iloc[row]!r} at row {row})")
         raise ReadingError(
-            f"Expected numbers in {options.where}, got text in {format_count(len(others), 'column')}: {texts}; pass "
-            "categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=.",
-            ask_categorical(others),
-        )
-    return features, []
-
-
-def _check_categories(column: "pd.Series[Any]", options: TableOptions) -> None:
-    if not isinstance(column.dtype, pd.CategoricalDtype):
-        raise ReadingError(
-            f"Expected numbers or categories in {options.where}, got {column.dtype} in {column.name!r}; make it a "
-            f"number, or leave it out with ignore={column.name!r}.",
-            ask_leave_out([column.name], f"The column {quoted(column.name)} holds neither numbers nor categories."),
-        )
-    present = column.dropna()
-    if len(present) > FEW_ROWS and present.is_unique:
-        why = f"The column {quoted(column.name)} has another text in each row: it is no feature."
-        free = options.index is None and not options.transpose
-        raise ReadingError(
-            f"Expected numbers or categories in {options.where}, got another text in each row of {column.name!r}, "
-            f"such as {present.iloc[0]!r}: an identifier is not a feature; pass index={column.name!r} or "
-            f"ignore={column.name!r}.",
-            ask_row_names(column.name, present.iloc[0]) if free else ask_leave_out([column.name], why),
-        )
-
-
-def _first_text(column: "pd.Series[Any]") -> str:
-    texts = (row for row, entry in enumerate(column) if isinstance(entry, str) and as_number(entry) is entry)
-    row = next(texts, 0)
-    return f"{column.name!r} ({column.iloc[row]!r} at row {row})"
-
-
-def _check_infinite(features: pd.DataFrame, options: TableOptions) -> None:
-    numbers = features.select_dtypes("float64")
-    infinite = np.isinf(numbers.to_numpy())
-    for place in np.flatnonzero(infinite.any(axis=0)):
-        name, rows = numbers.columns[int(place)], np.flatnonzero(infinite[:, place])
-        raise ValueError(
-            f"Expected finite numbers in {options.where}, got {features[name].iloc[rows[0]]} in {name!r} at row "
-            f"{rows[0]} ({format_count(len(rows), 'such entry')}); make them numbers, or empty if they are missing."
+            f"Expected numbers in {options.where}, got text in {format_count(len(texts), 'column')}: "
+            f"{join_first(texts)}; pass categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=.",
+            ask_categorical(list(others)),
         )
 
 
@@ -256,15 +251,15 @@ def _check_infinite(features: pd.DataFrame, options: TableOptions) -> None:
 
 
 def _drop_or_fill_missing(
-    features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions
-) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    features: pd.DataFrame, roles: pd.DataFrame, options: TableOptions, notes: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     gaps = pd.concat([roles, features], axis=1).isna()
     counts = gaps.sum()[gaps.any()]
     if counts.empty:
-        return features, roles, []
+        return features, roles
     if options.missing == "drop":
-        keep = ~gaps.any(axis=1).to_numpy()
-        if not keep.any():
+        complete = ~gaps.any(axis=1).to_numpy()
+        if not complete.any():
             most = counts.sort_values(ascending=False, kind="stable")
             names = [name for name in most.index if name not in (options.target, options.groups)]
             why = (
@@ -275,11 +270,18 @@ def _drop_or_fill_missing(
                 f"lack most with ignore=: {join_counts(most)}.",
                 ask_leave_out(names, why) if names else None,
             )
-        dropped = f"{np.count_nonzero(~keep)} of {len(keep)} rows"
-        return features[keep], roles[keep], [f"Dropped {dropped} with missing values: {join_counts(counts)}."]
+        dropped = f"{np.count_nonzero(~complete)} of {len(complete)} rows"
+        notes.append(f"Dropped {dropped} with missing values: {join_counts(counts)}.")
+        return features[complete], roles[complete]
     _check_missing(gaps, counts, roles, options)
-    features, notes = _impute(features, counts)
-    return features, roles, notes
+    numbers = features[counts.index].select_dtypes("float64")
+    categories = features[counts.index].select_dtypes("category")
+    values = {**numbers.median().to_dict(), **{name: categories[name].mode()[0] for name in categories}}
+    for what, columns in (("median", numbers.columns), ("most frequent category", categories.columns)):
+        if len(columns):
+            filled = format_count(int(counts[columns].sum()), "missing value")
+            notes.append(f"Filled {filled} with the {what} of the column: {join_counts(counts[columns])}.")
+    return features.fillna(values), roles
 
 
 def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, options: TableOptions) -> None:
@@ -306,98 +308,68 @@ def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataF
         )
 
 
-def _impute(features: pd.DataFrame, counts: "pd.Series[int]") -> tuple[pd.DataFrame, list[str]]:
-    numbers = features[counts.index].select_dtypes("float64")
-    categories = features[counts.index].select_dtypes("category")
-    values = {**numbers.median().to_dict(), **{name: categories[name].mode()[0] for name in categories}}
-    notes = []
-    for what, columns in (("median", numbers.columns), ("most frequent category", categories.columns)):
-        if len(columns):
-            gaps = format_count(counts[columns].sum(), "missing value")
-            notes.append(f"Filled {gaps} with the {what} of the column: {join_counts(counts[columns])}.")
-    return features.fillna(values), notes
-
-
-# Categories as numbers
-
-
-def _encode_categories(features: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
-    categories = features.select_dtypes("category").columns
-    if categories.empty:
-        return features, []
-    encode = _one_hot if options.categorical == "one-hot" else _codes
-    pieces = {name: encode(features[name].cat.remove_unused_categories()) for name in categories}
-    X = pd.concat([pieces[name][0] if name in pieces else features[[name]] for name in features], axis=1)
+def _encode_categories(features: pd.DataFrame, options: TableOptions, notes: list[str]) -> pd.DataFrame:
+    """Return categories as numbers: a 0/1 column of each but one of two, or their codes."""
+    pieces, encoded = {}, []
+    for name in features.select_dtypes("category"):
+        column = features[name].cat.remove_unused_categories()
+        levels = column.cat.categories
+        if options.categorical == "one-hot":
+            chosen = levels[1:] if len(levels) == 2 else levels
+            made = pd.DataFrame({f"{name}={level}": (column == level).astype(np.float64) for level in chosen})
+            encoded.append(f"{name!r} ({quote_names(made.columns)})")
+        else:
+            made = column.cat.codes.astype(np.float64).to_frame(name)
+            encoded.append(f"{name!r} ({join_first([f'{code} = {level!r}' for code, level in enumerate(levels)])})")
+        pieces[name] = made
+    if not pieces:
+        return features
+    X = pd.concat([pieces.get(name, features[[name]]) for name in features], axis=1)
     twice = X.columns[X.columns.duplicated()]
     if len(twice):
         raise ValueError(
             f"Expected different names of features, got {twice[0]!r} both from {options.where} and for a category; "
             "rename the column."
         )
-    shown = join_first([f"{name!r} ({levels})" for name, (_, levels) in pieces.items()])
     what = "Made 0/1 columns of" if options.categorical == "one-hot" else "Numbered"
-    return X, [f"{what} the categories of {shown}."]
-
-
-def _one_hot(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
-    levels = column.cat.categories
-    if len(levels) == 2:
-        levels = levels[1:]
-    dummies = pd.DataFrame({f"{column.name}={level}": (column == level).astype(np.float64) for level in levels})
-    return dummies, quote_names(dummies.columns)
-
-
-def _codes(column: "pd.Series[Any]") -> tuple[pd.DataFrame, str]:
-    levels = join_first([f"{code} = {level!r}" for code, level in enumerate(column.cat.categories)])
-    return column.cat.codes.astype(np.float64).to_frame(column.name), levels
-
-
-def _drop_or_note_constants(X: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
-    constant = X.columns[(X.to_numpy() == X.to_numpy()[:1]).all(axis=0)]
-    if constant.empty:
-        return X, []
-    shown = f"{format_count(len(constant), 'column')} with a single value: {quote_names(constant)}"
-    if options.drop_constant:
-        return without_columns(X, constant), [f"Left out {shown}."]
-    return X, [f"Kept {shown}."]
+    notes.append(f"{what} the categories of {join_first(encoded)}.")
+    return X
 
 
 FEW_CLASSES = 20  # more different whole numbers may be classes or quantities
 
 
-def make_target(column: "pd.Series[Any]", options: TableOptions) -> tuple[NDArray[Any], Task, list[str]]:
-    """Return the target, its task (classification or regression), and notes."""
+def make_target(column: "pd.Series[Any]", options: TableOptions, notes: list[str]) -> tuple[NDArray[Any], Task]:
+    """Return the target and its task, classification or regression; note what was decided."""
     labels = as_labels(column)
-    truth = set(column.map(type)) <= {bool, np.bool_}
-    notes = [f"Made 1 and 0 of true and false in {options.target!r}."] if truth else []
-    task, guess = (options.task, []) if options.task else _likely_task(labels, options)
+    if set(column.map(type)) <= {bool, np.bool_}:
+        notes.append(f"Made 1 and 0 of true and false in {options.target!r}.")
+    task = options.task or _likely_task(labels, options, notes)
     if task == "regression":
-        return _as_quantities(column, options), task, notes + guess
-    return labels, task, notes + guess + _check_classes(labels, options)
+        return _as_quantities(column, options), task
+    _check_classes(labels, options, notes)
+    return labels, task
 
 
 def as_labels(column: "pd.Series[Any]") -> NDArray[Any]:
     """Return labels as whole numbers if all are, as texts if one is not a number, else as floats."""
     entries = column.astype(object).tolist()
-    if not all(map(_is_number, entries)):
+    numbers: list[Any] = [entry if isinstance(entry, str) else as_number(entry) for entry in entries]
+    too_long = any(isinstance(entry, int) and abs(entry) >= 2**63 for entry in entries)  # of more than 18 digits: names
+    if too_long or not all(isinstance(number, float) for number in numbers):
         return np.array([str(entry) for entry in entries])
-    whole = all(float(entry).is_integer() for entry in entries)
+    whole = all(number.is_integer() for number in numbers)
     return np.array([int(entry) if whole else float(entry) for entry in entries])
 
 
-def _is_number(entry: Any) -> bool:
-    """Whether an array of numbers can hold it; a number of more than 18 digits is a name."""
-    number = entry if isinstance(entry, str) else as_number(entry)
-    return isinstance(number, float) and not (isinstance(entry, int) and abs(entry) >= 2**63)
-
-
-def _likely_task(labels: NDArray[Any], options: TableOptions) -> tuple[Task, list[str]]:
+def _likely_task(labels: NDArray[Any], options: TableOptions, notes: list[str]) -> Task:
     if labels.dtype.kind == "f":
         note = f"Took {options.target!r} for numbers to predict (regression), as there are fractions"
-        return "regression", [f"{note} such as {_fraction(labels):g}."]
+        notes.append(f"{note} such as {_fraction(labels):g}.")
+        return "regression"
     n_classes = len(np.unique(labels))
     if labels.dtype.kind == "U" or n_classes <= 2:
-        return "classification", []
+        return "classification"
     if n_classes > min(FEW_CLASSES, len(labels) / 2):
         raise ReadingError(
             f"Expected texts, fractions or few whole numbers in {options.target_name}, got {n_classes} different whole "
@@ -408,13 +380,12 @@ def _likely_task(labels: NDArray[Any], options: TableOptions) -> tuple[Task, lis
                 ("regression", "classification"),
             ),
         )
-    return "classification", [
-        f"Took the {n_classes} whole numbers of {options.target!r} for classes, not for quantities."
-    ]
+    notes.append(f"Took the {n_classes} whole numbers of {options.target!r} for classes, not for quantities.")
+    return "classification"
 
 
-def _check_classes(labels: NDArray[Any], options: TableOptions) -> list[str]:
-    """Raise unless the labels can be classes; return notes on classes of one row."""
+def _check_classes(labels: NDArray[Any], options: TableOptions, notes: list[str]) -> None:
+    """Raise unless the labels can be classes; note classes of one row."""
     if labels.dtype.kind == "f":
         raise ReadingError(
             f"Expected classes in {options.target_name}, got fractions such as {_fraction(labels):g}; pass "
@@ -429,18 +400,18 @@ def _check_classes(labels: NDArray[Any], options: TableOptions) -> list[str]:
             _ask_another(options, f"has a single class, {quoted(classes[0].item())}."),
         )
     if len(classes) > max(2, len(labels) / 2):
-        found = f"has {len(classes)} different entries in {len(labels)} rows"
-        numbers = labels.dtype.kind != "U"
+        entries = f"has {len(classes)} different entries in {len(labels)} rows"
         raise ReadingError(
             f"Expected at least two rows per class in {options.target_name}, got {len(classes)} classes in "
             f"{len(labels)} rows; pass task='regression' if these are quantities, name another target if they are "
             "identifiers.",
-            ask_task(options.target, f"{found}: too many for classes.", ("regression",))
-            if numbers
-            else _ask_another(options, f"{found}, as identifiers have."),
+            _ask_another(options, f"{entries}, as identifiers have.")
+            if labels.dtype.kind == "U"
+            else ask_task(options.target, f"{entries}: too many for classes.", ("regression",)),
         )
     single = classes[counts == 1].tolist()
-    return [f"Found a single row of class {quote_names(single)}: splits cannot be stratified by it."] if single else []
+    if single:
+        notes.append(f"Found a single row of class {quote_names(single)}: splits cannot be stratified by it.")
 
 
 def _as_quantities(column: "pd.Series[Any]", options: TableOptions) -> NDArray[np.float64]:
@@ -479,11 +450,13 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
         second = replace(second, frame=second.frame.reset_index())
     roles = _check_roles(second.frame, frame, options, path)
     key, names = _find_key(second.frame, samples, roles, options, path)
-    _check_repeats(samples, options.where)
-    _check_repeats([name for name in names if name in set(samples)], called)
-    places = pd.Series(range(len(names)), index=pd.Index(names))
-    places = places[~places.index.duplicated()]
-    lacking = [name for name in samples if name not in places.index]
+    wanted = set(samples)
+    extra = [name for name in names if name not in wanted]
+    for where, found in ((options.where, samples), (called, [name for name in names if name in wanted])):
+        if repeated := describe_repeats(found):
+            raise ValueError(f"Expected every sample once in {where}, got {repeated}; give them different names.")
+    rows = {name: row for row, name in reversed(list(enumerate(names)))}
+    lacking = [name for name in samples if name not in rows]
     if lacking and options.missing != "drop":
         sentence = f"The second table has no row for {listed(lacking)}. What should be done with these samples?"
         raise ReadingError(
@@ -492,22 +465,25 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
             "drop them with missing='drop'.",
             Question("missing", sentence, (("drop", f"Leave out the {len(lacking)} samples"),)),
         )
-    found = [int(places.get(name, -1)) for name in samples]
-    more = [name for name in second.frame.columns if name not in roles and name != key]
-    chosen = [*roles, *(name for name in more if name in options.accept)]
-    taken = second.frame[chosen].reindex([place if place >= 0 else None for place in found])
+    others = [name for name in second.frame.columns if name not in roles and name != key]
+    chosen = [*roles, *(name for name in others if name in options.accept)]
+    taken = second.frame[chosen].reset_index(drop=True).reindex([rows.get(name) for name in samples])
     joined = pd.concat([frame, taken.set_axis(frame.index)], axis=1)
-    notes = [f"Took {quote_names(chosen)} from {called}, matched by sample name{'' if key is None else f' ({key!r})'}."]
-    extra = [name for name in names if name not in set(samples)]
+    notes = [f"{called}: {note}" for note in second.notes]
+    notes += [
+        f"Took {quote_names(chosen)} from {called}, matched by sample name{'' if key is None else f' ({key!r})'}."
+    ]
     if extra:
-        notes.append(
-            f"Left out {format_count(len(extra), 'row')} of {called} whose samples are not in the table: "
-            f"{quote_names(extra)}."
-        )
-    left = [name for name in more if name not in options.accept]
+        count = format_count(len(extra), "row")
+        notes.append(f"Left out {count} of {called} whose samples are not in the table: {quote_names(extra)}.")
+    left = [name for name in others if name not in options.accept]
     notes += [f"Left out the other columns of {called}: {quote_names(left)}."] if left else []
-    own = [f"{called}: {note}" for note in second.notes]
-    return replace(loaded, frame=joined, notes=(*loaded.notes, *own, *notes))
+    return replace(loaded, frame=joined, notes=(*loaded.notes, *notes))
+
+
+def describe_repeats(names: Iterable[str]) -> str:
+    """Return the first names that come more than once, with how often; an empty text if there are none."""
+    return join_first(f"{name!r} ({times} times)" for name, times in Counter(names).items() if times > 1)
 
 
 def _named_samples(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
@@ -575,12 +551,6 @@ def _find_key(
             ask_table_orientation(sentence) if turned else None,
         )
     return best, candidates[best]
-
-
-def _check_repeats(names: list[str], where: str) -> None:
-    twice = [f"{name!r} ({times} times)" for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise ValueError(f"Expected every sample once in {where}, got {join_first(twice)}; give them different names.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -772,14 +742,12 @@ def read_table(
     >>> X, y = table
     """
     given = {name: value for name, value in locals().items() if name in OPTIONS}
-    if not isinstance(path, pd.DataFrame):
-        path = as_path(path, "the path of a file, or a pandas DataFrame with names of columns")
-    where = "the frame" if isinstance(path, pd.DataFrame) else str(path)
-    options = make_options(where, given)
-    loaded = load_table(path, options)
-    table = complete_table(loaded, options)
-    source = None if isinstance(path, pd.DataFrame) else display_name(path)
-    return replace(table, record=replace(table.record, source=source, file_format=loaded.file_format or None))
+    if isinstance(path, pd.DataFrame):
+        options = make_options("the frame", given)
+        return complete_table(load_table(path, options), options)
+    path = as_path(path, "the path of a file, or a pandas DataFrame with names of columns")
+    options = make_options(str(path), given)
+    return complete_table(load_table(path, options), options, display_name(path))
 
 
 def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
@@ -802,15 +770,29 @@ def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
     return options
 
 
-def complete_table(loaded: Loaded, options: TableOptions) -> Table:
-    """Return features, target and groups of a table as it stands in a file, or ask what it leaves open."""
+def complete_table(loaded: Loaded, options: TableOptions, source: str | None = None) -> Table:
+    """Return features, target and groups of a table as a file holds it, or ask what it leaves open."""
     loaded = _orient(loaded, options)
     if options.target_file is not None:
-        second = as_path(options.target_file, "the path of a second file for target_file=")
-        loaded = join_target(loaded, replace(options, columns=tuple(map(str, loaded.frame.columns))), second)
-    frame, notes = _check_columns(loaded.frame, options)
+        path = as_path(options.target_file, "the path of a second file for target_file=")
+        loaded = join_target(loaded, replace(options, columns=tuple(map(str, loaded.frame.columns))), path)
+    notes = list(loaded.notes)
+    frame = _check_columns(loaded.frame, options, notes)
     options = replace(options, columns=tuple(frame.columns))
-    return _make(frame, (*loaded.notes, *notes), loaded.aside, options)
+    roles = frame[[name for name in (options.target, options.groups) if name is not None]]
+    left = [name for name in loaded.aside if name in frame.columns and name not in (*roles.columns, *options.accept)]
+    unnamed = [name for name in left if name not in options.ignore]
+    notes += [f"Left out what describes the samples: {quote_names(unnamed)}{ACCEPT_HINT}."] if unnamed else []
+    features = without_columns(frame, (*roles.columns, *left, *options.ignore))
+    X, roles = make_features(features, roles, options, notes)
+    y, task = make_target(roles[options.target], options, notes)
+    groups = make_groups(roles, options)
+    notes += note_repeats(X)
+    warnings = _judge_suspects(find_suspects(X, y, groups, options.target, options.groups), options, notes)
+    return make_table(
+        X, y, task, groups, options.groups, target=options.target, notes=tuple(notes), warnings=tuple(warnings),
+        rows_read=frame.shape[0], columns_read=frame.shape[1], source=source, file_format=loaded.file_format or None,
+    )  # fmt: skip
 
 
 def load_table(path: Path | pd.DataFrame, reading: Reading) -> Loaded:
@@ -836,28 +818,10 @@ def _orient(loaded: Loaded, options: TableOptions) -> Loaded:
     return replace(loaded, frame=turned, notes=(*loaded.notes, note), aside=tuple(map(str, others)))
 
 
-def _make(frame: pd.DataFrame, notes: tuple[str, ...], aside: tuple[str, ...], options: TableOptions) -> Table:
-    """Return the table of a frame whose columns are known; suspicious ones are refused, noted or warned of."""
-    roles = frame[[name for name in (options.target, options.groups) if name is not None]]
-    left = [name for name in aside if name in frame.columns and name not in (*roles.columns, *options.accept)]
-    unnamed = [name for name in left if name not in options.ignore]
-    notes += (f"Left out what describes the samples: {quote_names(unnamed)}{ACCEPT_HINT}.",) if unnamed else ()
-    features = without_columns(frame, (*roles.columns, *left, *options.ignore))
-    X, roles, changes = make_features(features, roles, options)
-    y, task, more = make_target(roles[options.target], options)
-    labels = _groups(roles, options)
-    accepted, warnings = _judge_suspects(find_suspects(X, y, labels, options.target, options.groups), options)
-    notes = (*notes, *changes, *more, *note_repeats(X), *accepted)
-    return make_table(
-        X, y, task, labels, options.groups, target=options.target, notes=notes, warnings=tuple(warnings),
-        rows_read=frame.shape[0], columns_read=frame.shape[1],
-    )  # fmt: skip
-
-
-def _judge_suspects(suspects: list[Suspect], options: TableOptions) -> tuple[list[str], list[str]]:
-    """Raise if a column looks like no feature by more than its values; return notes on accepted ones, and warnings."""
-    open_ = [suspect for suspect in suspects if suspect.name not in options.accept]
-    certain = [suspect for suspect in open_ if suspect.beyond_values]
+def _judge_suspects(suspects: list[Suspect], options: TableOptions, notes: list[str]) -> list[str]:
+    """Raise if a column looks like no feature by more than its values; note accepted ones, and return warnings."""
+    others = [suspect for suspect in suspects if suspect.name not in options.accept]
+    certain = [suspect for suspect in others if suspect.beyond_values]
     if certain:
         names = [suspect.name for suspect in certain]
         shown = names[0] if len(names) == 1 else names
@@ -868,45 +832,45 @@ def _judge_suspects(suspects: list[Suspect], options: TableOptions) -> tuple[lis
             ask_suspects([(suspect.name, suspect.plain_reason) for suspect in certain]),
         )
     accepted = [suspect for suspect in suspects if suspect.name in options.accept]
-    notes = [f"Kept as a feature{ACCEPTED}: {phrase}." for phrase in describe_suspects(accepted)]
-    return notes, [f"{phrase}." for phrase in describe_suspects(open_)]
+    notes += [f"Kept as a feature{ACCEPTED}: {phrase}." for phrase in describe_suspects(accepted)]
+    return [f"{phrase}." for phrase in describe_suspects(others)]
 
 
-def _check_columns(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+def _check_columns(frame: pd.DataFrame, options: TableOptions, notes: list[str]) -> pd.DataFrame:
     """Return the frame with its row names as index; raise unless all columns that the options name are there."""
-    frame, notes = _row_names(frame, options)
+    frame = _index_by_names(frame, options, notes)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    twice = [f"{name!r} ({times} times)" for name, times in Counter(frame.columns).items() if times > 1]
-    if twice:
-        raise ValueError(f"Expected different column names in {options.where}, got {join_first(twice)}; rename them.")
-    ignored = () if options.transpose else options.ignore  # checked when the table was turned
-    roles = [("target", options.target), ("groups", options.groups), ("index", options.index)]
-    listed = [("ignore", name) for name in ignored] + [("accept", name) for name in options.accept]
-    for argument, name in [*roles, *listed]:
-        if name is not None and not (options.transpose and argument == "index"):
+    if repeated := describe_repeats(frame.columns):
+        raise ValueError(f"Expected different column names in {options.where}, got {repeated}; rename them.")
+    named = [("target", options.target), ("groups", options.groups)]
+    if not options.transpose:  # else these were columns before the table was transposed
+        named += [("index", options.index), *(("ignore", name) for name in options.ignore)]
+    for argument, name in [*named, *(("accept", name) for name in options.accept)]:
+        if name is not None:
             check_column_exists(name, argument, frame, options)
     if frame.empty:
         raise ValueError(f"Expected one row per sample in {options.where}, got no rows; add some.")
     if options.index is not None and not options.transpose:
         frame = frame.set_index(options.index)
-    return frame, notes
+    return frame
 
 
-def _row_names(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, list[str]]:
+def _index_by_names(frame: pd.DataFrame, options: TableOptions, notes: list[str]) -> pd.DataFrame:
+    """Return the frame with the names of its rows as index, if it has some that no option names as a column."""
     used = {options.target, options.groups, options.index, *options.ignore} - {None}
     if {str(name) for name in frame.index.names if name is not None} & used:
-        return frame.reset_index(), []
+        return frame.reset_index()
     if frame.index.name is not None or not types.is_integer_dtype(frame.index):
-        return frame, [] if options.transpose else ["Took the index for row names, not for a feature."]
-    if len(frame.columns) and frame.columns[0] in NO_NAME and frame.columns[0] not in used:
-        rows = pd.Index(frame.iloc[:, 0], name=None)
-        return frame.iloc[:, 1:].set_axis(rows), [
-            "Took the first column, which has no name, for row names, not for a feature."
-        ]
-    return frame, []
+        if not options.transpose:
+            notes.append("Took the index for row names, not for a feature.")
+    elif len(frame.columns) and frame.columns[0] in NO_NAME and frame.columns[0] not in used:
+        notes.append("Took the first column, which has no name, for row names, not for a feature.")
+        return frame.iloc[:, 1:].set_axis(pd.Index(frame.iloc[:, 0], name=None))
+    return frame
 
 
-def _groups(roles: pd.DataFrame, options: TableOptions) -> NDArray[Any] | None:
+def make_groups(roles: pd.DataFrame, options: TableOptions) -> NDArray[Any] | None:
+    """Return the group of each row, of which there must be two; None without groups."""
     if options.groups is None:
         return None
     labels = as_labels(roles[options.groups])
