@@ -2,10 +2,14 @@
 
 import os
 import shutil
+import signal
 import sys
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # else threads of two workers wait for each other, longer than they compute
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a background job; what tests start would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest
 import sklearn

@@ -8,7 +8,6 @@ import argparse
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -143,7 +142,6 @@ def main() -> int:
     if chosen.list:
         return show_places(defects)
     names = chosen.names or list(defects)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, which tests notice
     with tempfile.TemporaryDirectory(prefix="holdfast-defects-") as folder:
         copy = Copy(Path(shutil.copytree(ROOT, Path(folder) / "holdfast", ignore=LEFT_OUT)))
         missed = [name for name in names if not try_defect(copy, defects[name], trust=chosen.trust)]
