@@ -7,8 +7,10 @@ section of a report, the tables of docs/names.md and the tests read these.
 import difflib
 import inspect
 import string
+import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import wraps
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from holdfast.text import format_percent, join_words
@@ -314,3 +316,53 @@ def _parameter_section(text: str) -> dict[str, str]:
         elif line:
             meanings.update({name: f"{meanings[name]} {line.strip()}".strip() for name in names})
     return meanings
+
+
+# Former names
+
+END_OF_FORMER_NAMES = "0.3"
+"""The version that takes no former name of these any more."""
+FORMER_OPTIONS = {"keep": "covariates"}
+"""Options of commands, keys of configuration files and of commands in stores: the former name of each, and its name."""
+
+
+def warn_of_former_name(former: str, name: str, stacklevel: int = 3) -> None:
+    """Warn that something has a new name, and when the former one goes."""
+    text = f"{former} is now {name}; the former name is gone in holdfast {END_OF_FORMER_NAMES}."
+    warnings.warn(text, FutureWarning, stacklevel)
+
+
+def renamed(**former: str) -> Callable[[Thing], Thing]:
+    """Let a function or class take parameters by former names (``@renamed(keep="covariates")``) too, and warn.
+
+    Of a class, attributes are read by former names too.
+    """
+
+    def decorate(thing: Any) -> Any:
+        is_class = isinstance(thing, type)
+        function = thing.__init__ if is_class else thing
+
+        @wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            for old in former.keys() & options.keys():
+                if former[old] not in options:
+                    warn_of_former_name(f"{old}=", f"{former[old]}=")
+                    options[former[old]] = options.pop(old)
+            return function(*arguments, **options)
+
+        if not is_class:
+            return call
+        thing.__init__ = call
+        for old, name in former.items():
+            setattr(thing, old, _former_attribute(old, name))
+        return thing
+
+    return decorate
+
+
+def _former_attribute(former: str, name: str) -> property:
+    def read(self: Any) -> Any:
+        warn_of_former_name(f".{former}", f".{name}")
+        return getattr(self, name)
+
+    return property(read, doc=f"The former name of ``{name}``.")

@@ -126,7 +126,7 @@ def test_names_may_be_written_with_hyphens(folder):
 def test_groups_and_covariates_are_passed_on(folder):
     table = pd.read_csv("patients.csv").assign(patient=[row // 3 for row in range(120)])
     table.to_csv("patients.csv", index=False)
-    arguments = ["study", "patients.csv", "--target", "diagnosis", "--groups", "patient", "--keep", "mean radius"]
+    arguments = ["study", "patients.csv", "--target", "diagnosis", "--groups", "patient", "--covariates", "mean radius"]
     call(*arguments, "--estimator", "knn", "-n", 5, "--store", "s.db", "-s", "anova:k=2", "--quiet")
     result = hf.load_study("s.db")
     assert "mean radius" not in result.feature_names

@@ -83,7 +83,7 @@ def test_the_same_plan_continues_and_grows(stored, printed_by):
         (("--estimator", "knn:n_neighbors=7"), "the model (n_neighbors was 3 and is now 7)"),
         (("--score", "roc_auc"), "the scores (accuracy, now roc_auc)"),
         (("--perturb", "subsample"), "how resamples are made (Bootstrap, now Subsample)"),
-        (("--keep", "mean area"), "the covariates (none, now mean area)"),
+        (("--covariates", "mean area"), "the covariates (none, now mean area)"),
         (("--ignore", "mean area"), "the data (120 × 6, now 120 × 5)"),
     ],
 )

@@ -41,7 +41,7 @@ def make_study(n_resamples=8):
         perturbation=hf.Bootstrap(n_resamples),
         estimator=LogisticRegression(max_iter=5000),
         scoring=["accuracy", "roc_auc"],
-        keep=["age"],
+        covariates=["age"],
         random_state=11,
     )
 

@@ -4,6 +4,8 @@ import inspect
 import json
 import os
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer
-from sklearn.feature_selection import SelectorMixin
+from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.naive_bayes import GaussianNB
 from typer.testing import CliRunner
@@ -290,3 +292,37 @@ def test_what_is_no_record_is_told(values):
 def test_a_name_or_a_class_in_the_place_of_an_object_gets_a_sentence(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+# Former names
+
+
+def test_parameters_and_attributes_may_be_named_as_before_for_a_version():
+    with pytest.warns(FutureWarning, match=r"^keep= is now covariates=; the former name is gone in holdfast 0\.\d\.$"):
+        study = hf.Study([SelectKBest(k=2)], estimator=GaussianNB(), keep=["a"])
+    assert study.covariates == ["a"]
+    with pytest.warns(FutureWarning, match=r"^\.keep is now \.covariates"):
+        assert study.keep == ["a"]
+    with pytest.raises(TypeError, match="keep"):
+        hf.Study([SelectKBest(k=2)], estimator=GaussianNB(), keep=["a"], covariates=["b"])
+    with pytest.warns(FutureWarning, match="keep="), pytest.raises(ValueError, match="covariates="):
+        hf.optimize(SelectKBest(), {"k": [1, 2]}, X, Y, keep=["mean radius"])
+
+
+def test_options_may_be_named_as_before_for_a_version_and_stores_keep_their_keys(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(
+        'data = "breast_cancer"\nselect = "anova:k=2"\nestimator = "naive_bayes"\nresamples = 2\n'
+        'replicability = false\nkeep = "mean radius"\nstore = "file.db"'
+    )
+    with pytest.warns(FutureWarning, match=r"^keep in study\.toml is now covariates"):
+        cli("study", "--config", "study.toml", "--quiet")
+    options = ("-s", "anova:k=2", "--estimator", "naive_bayes", "-n", 2, "--no-replicability", "--quiet")
+    with pytest.warns(FutureWarning, match="^--keep is now --covariates"):
+        cli("study", "breast_cancer", *options, "--keep", "mean radius", "--store", "typed.db")
+    for store in ("file.db", "typed.db"):
+        assert "mean radius" not in hf.load_study(store).feature_names
+        with closing(sqlite3.connect(store)) as connection:
+            (command,) = connection.execute("SELECT value FROM meta WHERE key = 'command'").fetchone()
+        assert json.loads(command)["keep"] == ["mean radius"]
+        cli("resume", store, "--quiet")

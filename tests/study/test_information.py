@@ -119,7 +119,7 @@ def test_with_covariates_guessing_knows_them():
     rng = np.random.default_rng(0)
     age = Y + 0.3 * rng.normal(size=N)
     table = pd.DataFrame(X, columns=[f"gene {i}" for i in range(50)]).assign(age=age)
-    result = studied(hf.Bootstrap(15), Y, data=table, keep=["age"])
+    result = studied(hf.Bootstrap(15), Y, data=table, covariates=["age"])
     found = compare_with_guessing(result, result.candidates[0])
     assert found.strategy == "a model of the covariates alone"
     assert found.baseline > 0.8

@@ -37,7 +37,7 @@ def run(estimator, y=Y, table=X, perturbation=None, sizes=(3, 5), **options):
     selectors = {"anova": hf.Candidates(selector, **candidates)}
     study = hf.Study(
         selectors=selectors, perturbation=perturbation or hf.Bootstrap(6), estimator=estimator,
-        **{key: value for key, value in options.items() if key in ("fast_models", "keep", "task")},
+        **{key: value for key, value in options.items() if key in ("fast_models", "covariates", "task")},
     )  # fmt: skip
     more = {key: value for key, value in options.items() if key in ("store", "n_jobs")}
     return study.run(table, y, **more)
@@ -129,7 +129,7 @@ def test_what_is_not_linear_in_its_columns_has_no_coefficients():
 
 def test_covariates_are_in_the_models_and_not_in_the_table():
     table = X.assign(age=np.random.default_rng(3).normal(size=len(X)))
-    result = run(LogisticRegression(**TIGHT), table=table, keep=["age"])
+    result = run(LogisticRegression(**TIGHT), table=table, covariates=["age"])
     for part, split in zip(result.model_coefficients("anova(size=3)"), splits_of(result), strict=True):
         with_age = [*part.features, table.columns.get_loc("age")]
         expected = expected_coefficients(LogisticRegression(**TIGHT), table, Y, split, with_age)

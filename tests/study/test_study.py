@@ -116,7 +116,7 @@ def test_numbers_are_predicted_and_scored():
 @pytest.mark.parametrize("form", [lambda X: X, sp.csr_matrix], ids=["dense", "sparse"])
 def test_kept_covariates_are_in_every_model_and_outside_the_universe(form):
     values, model = X.to_numpy(), LogisticRegression()
-    study = study_of(estimator=model, keep=["x1", "x7"], scoring="neg_log_loss", fast_models="identical")
+    study = study_of(estimator=model, covariates=["x1", "x7"], scoring="neg_log_loss", fast_models="identical")
     result = study.run(form(values), Y)
     rest = np.delete(values, [1, 7], axis=1)
     assert len(result.feature_names) == 10
@@ -125,7 +125,7 @@ def test_kept_covariates_are_in_every_model_and_outside_the_universe(form):
 
 
 def test_covariates_of_a_frame_are_named():
-    result = study_of(estimator=KNeighborsClassifier(3), keep=["f1", "f7"]).run(X, Y)
+    result = study_of(estimator=KNeighborsClassifier(3), covariates=["f1", "f7"]).run(X, Y)
     assert result.feature_names == [name for name in X.columns if name not in ("f1", "f7")]
     rest = X.drop(columns=["f1", "f7"])
     expected = oracle(rest, Y, anova(), hf.Bootstrap(5), KNeighborsClassifier(3), ["accuracy"], kept=X[["f1", "f7"]])
@@ -139,7 +139,7 @@ def test_an_empty_selection_is_scored_as_a_model_without_features(y):
     result = study_of({"none": Constant()}, estimator=model, scoring=metric).run(X, y)
     expected = oracle(X, y, Constant(), hf.Bootstrap(5), model, [metric], stratified=classes)
     assert_as_oracle(result, "none", expected, y)
-    with_age = study_of({"none": Constant()}, estimator=model, scoring=metric, keep=["f0"]).run(X, y)
+    with_age = study_of({"none": Constant()}, estimator=model, scoring=metric, covariates=["f0"]).run(X, y)
     kept, rest = X[["f0"]], X.drop(columns="f0")
     expected = oracle(rest, y, Constant(), hf.Bootstrap(5), model, [metric], kept=kept, stratified=classes)
     assert_as_oracle(with_age, "none", expected, y)
@@ -444,7 +444,7 @@ BASE = {"estimator": KNeighborsClassifier(3), "scoring": "accuracy", "perturbati
         ({"estimator": None, "scoring": None}, "estimator was {'sklearn.neighbors"),
         ({"scoring": "f1"}, "scoring was {'accuracy': 'accuracy'} and is now {'f1': 'f1'}"),
         ({"scoring": {"accuracy": scored}}, "scoring.accuracy was 'accuracy' and is now 'test_study.scored'"),
-        ({"keep": ["f1"]}, "keep was [] and is now ['f1']"),
+        ({"covariates": ["f1"]}, "keep was [] and is now ['f1']"),
         ({"keep_predictions": False}, "keep_predictions was True and is now False"),
         ({"selectors": {"anova": anova(4)}}, "selector 'anova' as it is in {store}, got another: "),
         ({"selectors": {"anova": anova(4)}}, "SelectKBest.k was 3 and is now 4"),
@@ -657,7 +657,7 @@ class OnlyFits:
         (lambda: study_of({"a": 7}), "Expected a scikit-learn estimator as selector, got 7."),
         (lambda: study_of(random_state=None), "Expected a whole number of at least 0 as random_state"),
         (lambda: study_of(task="clustering"), "Expected task 'classification' or 'regression', got 'clustering'."),
-        (lambda: study_of(keep=["f1"]), "Expected an estimator for keep=['f1']"),
+        (lambda: study_of(covariates=["f1"]), "Expected an estimator for covariates=['f1']"),
         (lambda: study_of(perturbation=5), "Expected a perturbation such as hf.Bootstrap(100)"),
         (lambda: hf.Candidates(anova(), {"size": [1]}), "Expected a parameter of SelectKBest in the grid, got 'size'"),
         (lambda: hf.Candidates(anova(), {"k": 3}), "Expected a list of values for 'k' in the grid, got 3."),
@@ -697,9 +697,18 @@ class OnlyFits:
             "Expected labels of one kind in y, got number (row 0) and text (row 59)",
         ),
         (lambda: study_of().run(pd.concat([X, X], axis=1), Y), "f0"),
-        (lambda: study_of(estimator=LogisticRegression(), keep=["age"]).run(X, Y), "Expected columns of X in keep=, "),
-        (lambda: study_of(estimator=LogisticRegression(), keep="f1"), "Expected a list of columns as keep=, got 'f1'."),
-        (lambda: study_of(estimator=LogisticRegression(), keep=list(X)).run(X, Y), "Expected features to choose from"),
+        (
+            lambda: study_of(estimator=LogisticRegression(), covariates=["age"]).run(X, Y),
+            "Expected columns of X in covariates=, ",
+        ),
+        (
+            lambda: study_of(estimator=LogisticRegression(), covariates="f1"),
+            "Expected a list of columns as covariates=, got 'f1'.",
+        ),
+        (
+            lambda: study_of(estimator=LogisticRegression(), covariates=list(X)).run(X, Y),
+            "Expected features to choose from",
+        ),
         (lambda: study_of({"a": OnlyFits()}), "; derive its class from sklearn.base.BaseEstimator."),
         (lambda: study_of(scoring=[own_score, own_score]).run(X, Y), "got 'own_score' twice; give a mapping from name"),
         (lambda: study_of(scoring="exactness").run(X, Y), "Expected scoring by names (accuracy, balanced_accuracy,"),

@@ -45,7 +45,7 @@ def test_numbers_have_no_classes_and_covariates_are_no_features():
         selectors={"variance": hf.selectors.Variance(2)},
         perturbation=hf.Bootstrap(3),
         estimator=KNeighborsClassifier(3),
-        keep=["f11"],
+        covariates=["f11"],
     )
     record = study.run(X, Y).data
     assert (record.columns_read, record.features) == (12, 11)

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from holdfast.cli.terminal import say, visible, write
+from holdfast.declared import FORMER_OPTIONS, warn_of_former_name
 
 
 class Commands(TyperGroup):
@@ -34,9 +35,20 @@ def _visible_errors() -> Iterator[None]:
         raise
 
 
+def _accept_former_name(word: str) -> str:
+    """Return the name of an option that was typed by its former name, with a note."""
+    name = FORMER_OPTIONS.get(word.replace("-", "_"))
+    if name is None:
+        return word
+    name = name.replace("_", "-")
+    warn_of_former_name(f"--{word}", f"--{name}")
+    return name
+
+
 app = typer.Typer(
     name="holdfast",
     cls=Commands,
+    context_settings={"token_normalize_func": _accept_former_name},
     help="Which selected features hold fast: the stability of feature selection, measured.\n\n"
     "Two commands lead from a table to a report: `holdfast study data.csv --target COLUMN --estimator linear` "
     "and `holdfast report data-study.db`.\n\n"

@@ -68,7 +68,9 @@ FastModels = Annotated[
         "identical to scikit-learn's, or none.",
     ),
 ]
-Keep = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Covariate in every model, not to be chosen.")]
+Covariates = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Covariate in every model, not to be chosen.")
+]
 Store = Annotated[
     Path | None,
     typer.Option(
@@ -123,7 +125,7 @@ def _reading_option(name: str) -> Any:
 
 READING = {name: _reading_option(name) for name, option in OPTIONS.items() if option.in_commands and name != "target"}
 """How to read a file: parameters of :func:`holdfast.read_table`."""
-DATA = {"data": Data, "target": Target, "select": Select, "keep": Keep, **READING}
+DATA = {"data": Data, "target": Target, "select": Select, "covariates": Covariates, **READING}
 RESAMPLING = {"perturb": Perturb, "resamples": Resamples}
 SCORING = {"estimator": Estimator, "score": Score, "fast_models": FastModels}
 KEEPING = {"store": Store, "no_store": NoStore, "time_limit": TimeLimit}

@@ -13,6 +13,7 @@ import typer
 from holdfast.cli.app import app
 from holdfast.cli.options import READING, as_options, parse_named
 from holdfast.cli.terminal import CONTROL_CHARACTERS, notes, quote_path, say
+from holdfast.declared import FORMER_OPTIONS, warn_of_former_name
 from holdfast.io.options import DEFAULTS as READ_DEFAULTS
 from holdfast.io.options import OPTIONS
 
@@ -114,6 +115,9 @@ def checked_options(options: Any, command: Callable[..., None], source: str) -> 
     known = {key: hint for key, hint in get_type_hints(command).items() if key not in (*NOT_IN_FILES, "return")}
     if not isinstance(options, Mapping):
         raise ValueError(f"Expected options of holdfast study in {source}, got {type(options).__name__}.")
+    for old in FORMER_OPTIONS.keys() & options.keys():
+        warn_of_former_name(f"{old} in {source}", FORMER_OPTIONS[old])
+    options = {FORMER_OPTIONS.get(key, key): value for key, value in options.items()}
     for key in options:
         if key not in known:
             raise ValueError(
@@ -272,7 +276,7 @@ def next_commands(result: "StudyResult", resume: str) -> dict[str, str]:
 
 
 DEFAULTS: dict[str, Any] = {
-    "select": [], "usual": {"classification": ["anova"], "regression": ["correlation"]}, "score": [], "keep": [],
+    "select": [], "usual": {"classification": ["anova"], "regression": ["correlation"]}, "score": [], "covariates": [],
     "perturb": "bootstrap", "jobs": 1, "seed": 0, "fast_models": "all", "device": "cpu", "replicability": True,
     **{key: [] if OPTIONS[key].kind == "columns" else READ_DEFAULTS[key] for key in READING
        if READ_DEFAULTS[key] not in (None, False)},
@@ -460,7 +464,7 @@ def planned(options: dict[str, Any], task: str, trust: "Mapping[str, Trust]") ->
         estimator=estimator,
         scoring=options["score"] or None,
         fast_models=choices[options["fast_models"]],
-        keep=options["keep"],
+        covariates=options["covariates"],
         task=task,  # type: ignore[arg-type]
         random_state=options["seed"],
         device=options["device"],

@@ -375,7 +375,7 @@ def replicability(
     cut = None if top is not None else features_that_count(result, result.candidates[0])
     top = cut or top
     given, plan = take_data(X, y, groups), replace(plan, task=result.plan["task"])
-    data = prepare_data(given.X, given.y, given.groups, plan.keep, plan.task, None)
+    data = prepare_data(given.X, given.y, given.groups, plan.covariates, plan.task, None)
     jackknife = _leave_groups_out(plan, given, data, top, progress=progress, **running) if thorough else 0.0
     found = _ask_halvings(result, result.candidates[0], level, top, data.X, asked, jackknife)
     found = replace(found, cautions=(*warn_of_cut(result, cut), *warn_of_dependent_rows(data), *found.cautions))
@@ -396,7 +396,7 @@ def _plan_halvings(
     plan = study_of_candidate(study, _only_candidate(names, candidate), halvings)
     if seed is not None:
         plan = replace(plan, random_state=seed)
-    if not plan.keep:
+    if not plan.covariates:
         plan = replace(plan, estimator=None, scoring=None)
     if any(measure.kind != "subset" for measure in measures):
         plan = replace(plan, selectors={part.name: replace(part.candidates, keep="weights") for part in plan.families})

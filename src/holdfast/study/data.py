@@ -174,7 +174,7 @@ def _name(column: Any) -> str | None:
 
 
 def prepare_data(
-    X: Any, y: Any, groups: Any, keep: Sequence[Any], task: PredictionTask | None, estimator: Any
+    X: Any, y: Any, groups: Any, covariates: Sequence[Any], task: PredictionTask | None, estimator: Any
 ) -> StudyData:
     """Check features, target and groups, and separate the covariates."""
     if type(X).__module__.startswith("polars"):
@@ -190,14 +190,14 @@ def prepare_data(
     target = _column(y, X.shape[0], "y", "label or number")
     if target.dtype.kind not in "biufUM":
         raise ValueError(f"Expected texts or numbers in y, got {type_name(target[0])} in row 0; convert them to texts.")
-    kept = [str(name) for name in keep]
-    features, covariates = _separate_covariates(X, names, kept) if kept else (X, None)
+    covariate_names = [str(name) for name in covariates]
+    features, values = _separate_covariates(X, names, covariate_names) if covariate_names else (X, None)
     return StudyData(
         X=features,
-        covariates=covariates,
+        covariates=values,
         y=target,
         groups=None if groups is None else _column(groups, X.shape[0], "groups", "group"),
-        names=[name for name in names if name not in set(kept)],
+        names=[name for name in names if name not in set(covariate_names)],
         named=named,
         classes=np.unique(target) if (task or _guess_task(target, estimator)) == "classification" else None,
     )
@@ -211,20 +211,20 @@ def _column(values: Any, n: int, name: str, what: str) -> NDArray[Any]:
     return column
 
 
-def _separate_covariates(table: Any, names: list[str], keep: list[str]) -> tuple[Any, NDArray[np.float64]]:
+def _separate_covariates(table: Any, names: list[str], covariates: list[str]) -> tuple[Any, NDArray[np.float64]]:
     """Separate the covariates from the features to choose from."""
-    for name in keep:
+    for name in covariates:
         if name not in names:
             shown = join_first(names)
-            raise ValueError(f"Expected columns of X in keep=, got {name!r}; columns are {shown}.")
-    places = [names.index(name) for name in keep]
-    others = np.setdiff1d(np.arange(len(names)), places)
+            raise ValueError(f"Expected columns of X in covariates=, got {name!r}; columns are {shown}.")
+    columns = [names.index(name) for name in covariates]
+    others = np.setdiff1d(np.arange(len(names)), columns)
     if not others.size:
-        raise ValueError("Expected features to choose from beside those in keep=, got none.")
+        raise ValueError("Expected features to choose from besides covariates=, got none.")
     if isinstance(table, pd.DataFrame):
-        return table.iloc[:, others], table.iloc[:, places].to_numpy(dtype=np.float64)
-    covariates = table[:, places]
-    dense = covariates.toarray() if sp.issparse(covariates) else covariates
+        return table.iloc[:, others], table.iloc[:, columns].to_numpy(dtype=np.float64)
+    values = table[:, columns]
+    dense = values.toarray() if sp.issparse(values) else values
     return table[:, others], np.asarray(dense, dtype=np.float64)
 
 

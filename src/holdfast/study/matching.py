@@ -62,7 +62,7 @@ def match_store(study: "Study", X: Any, y: Any, groups: Any, store: Path) -> Mat
     stored = read_plan(store)
     if stored is None:
         return None
-    run = StudyRun(study, prepare_data(X, y, groups, study.keep, study.task, study.estimator), True)
+    run = StudyRun(study, prepare_data(X, y, groups, study.covariates, study.task, study.estimator), True)
     plan = json.loads(json.dumps(run.plan()))
     candidates = sum(len(family.names) for family in run.families)
     total = candidates * max(stored.n_splits, run.perturbation.get_n_splits())

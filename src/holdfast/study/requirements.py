@@ -120,7 +120,7 @@ def check_gaps(data: StudyData, families: Sequence[Family], estimator: Any) -> N
     refusing = {name: variants[0] for name, variants in parts.items() if not any(map(_takes_gaps, variants))}
     if not refusing:
         return
-    where = "missing values in covariates (keep=)"
+    where = "missing values in covariates="
     if gaps.size:
         row, column = gaps[0]
         plural = "" if len(gaps) == 1 else "s"

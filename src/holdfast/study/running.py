@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from holdfast.declared import About
+from holdfast.declared import FORMER_OPTIONS, About
 from holdfast.inference.intervals import check_level
 from holdfast.io.record import DataRecord
 from holdfast.models import SCORES
@@ -265,7 +265,7 @@ class StudyRun:
             "model_fits": "scikit-learn" if model is None else model.exactness,
             "device": study.device,
             "scoring": describe(self.scores),
-            "keep": [str(name) for name in study.keep],
+            "keep": [str(name) for name in study.covariates],
             "task": data.task,
             "keep_predictions": self.work.scoring.keep_predictions,
         }
@@ -281,6 +281,7 @@ class StudyRun:
             name: About(name=name, summary=name, methods=name) if score is None else score.about
             for name, score in known.items()
         }
+        former = {name: old for old, name in FORMER_OPTIONS.items()}  # stores keep their keys
         why_no_effects = None
         if data.effect_table is None:
             sparse = sp.issparse(data.X)
@@ -299,7 +300,7 @@ class StudyRun:
             "data_record": to_plain(self.record),
             "no_effects": why_no_effects,
             "prefilter": self.study.prefilter,
-            "command": None if command is None else dict(command),
+            "command": None if command is None else {former.get(key, key): value for key, value in command.items()},
         }
 
     # How many resamples

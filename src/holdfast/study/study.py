@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from holdfast.declared import renamed
 from holdfast.io.record import DataRecord
 from holdfast.kernels.jit import report_compilation
 from holdfast.kernels.libraries import check_device
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+@renamed(keep="covariates")
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """Feature selectors to compare by stability and accuracy on resamples of a data set.
@@ -51,8 +53,8 @@ class Study:
         it has one.
     scoring : str, callable, or list or mapping of them, optional
         Names as ``sklearn.metrics.get_scorer_names()`` lists them; accuracy or r2 by default.
-    keep : sequence of str
-        Covariates (age, sex, batch): columns that are in every model of ``estimator``, and not to be chosen.
+    covariates : sequence of str
+        Columns (age, sex, batch) that are in every model of ``estimator``, and not to be chosen.
     task : {"classification", "regression"}, optional
         What is predicted; by default guessed from estimator and target.
     random_state : int
@@ -95,7 +97,7 @@ class Study:
     perturbation: Any = field(default_factory=Bootstrap, kw_only=False)
     estimator: Any = None
     scoring: Any = None
-    keep: Sequence[str] = ()
+    covariates: Sequence[str] = ()
     task: PredictionTask | None = None
     random_state: int = 0
     fast_models: FastModels = True
@@ -120,12 +122,12 @@ class Study:
             raise ValueError(f"Expected fast_models True, 'identical' or False, got {self.fast_models!r}.")
         if self.device not in ("cpu", "cuda", "torch"):
             raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
-        if isinstance(self.keep, str):
-            raise ValueError(f"Expected a list of columns as keep=, got {self.keep!r}.")
-        if self.keep and self.estimator is None:
+        if isinstance(self.covariates, str):
+            raise ValueError(f"Expected a list of columns as covariates=, got {self.covariates!r}.")
+        if self.covariates and self.estimator is None:
             raise ValueError(
-                f"Expected an estimator for keep={list(self.keep)!r}: covariates join the selected features in its "
-                "models; give estimator=."
+                f"Expected an estimator for covariates={list(self.covariates)!r}: they join the selected features in "
+                "its models; give estimator=."
             )
         names = [name for family in self.families for name in family.names]
         if len(set(names)) < len(names):
@@ -238,7 +240,7 @@ class Study:
         """The data as fits take them, and the record of them."""
         given = take_data(X, y, groups)
         task = self.task or (None if given.table is None else given.table.task)
-        data = prepare_data(given.X, given.y, given.groups, self.keep, task, self.estimator)
+        data = prepare_data(given.X, given.y, given.groups, self.covariates, task, self.estimator)
         return data, record_data(data, given)
 
     def cost(self, X: Any, y: Any = None, *, groups: Any = None) -> dict[str, Any]:

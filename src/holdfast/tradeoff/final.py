@@ -58,7 +58,7 @@ def fit_to_all_rows(
     result: StudyTables, study: Study, candidate: str, X: Any, y: Any, groups: Any = None
 ) -> tuple[StudyTables, str]:
     """Fit a candidate to all rows given; also in words which rows these are."""
-    data = prepare_data(X, y, None, study.keep, study.task, study.estimator)
+    data = prepare_data(X, y, None, study.covariates, study.task, study.estimator)
     names = [str(name) for name in result.feature_names]
     if (data.names if data.named else [str(place) for place in range(len(data.names))]) != names:
         raise ValueError(
@@ -285,7 +285,7 @@ def final_features(
     selected, selected_on, features = None, None, None
     if X is not None:
         plan = find_study(result, study)
-        features = prepare_data(X, y, None, plan.keep, plan.task, plan.estimator).X
+        features = prepare_data(X, y, None, plan.covariates, plan.task, plan.estimator).X
     frequencies = count_frequencies(result, candidate, top, features)
     if X is not None:
         fitted, selected_on = fit_to_all_rows(result, plan, candidate, X, y, groups)

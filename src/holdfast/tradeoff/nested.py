@@ -206,7 +206,7 @@ def nested_choice(
 
 
 def _make_outer_splits(study: Study, X: Any, y: Any, groups: Any, outer: Any) -> list[Split]:
-    data, seed = prepare_data(X, y, groups, study.keep, study.task, study.estimator), int(study.random_state)
+    data, seed = prepare_data(X, y, groups, study.covariates, study.task, study.estimator), int(study.random_state)
     perturbation = as_perturbation(outer).bind(data.X, data.y, data.groups, seed)
     perturbation.check(data.samples)
     splits = [perturbation.make_split(index, data.samples, seed) for index in range(perturbation.get_n_splits())]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 from sklearn.model_selection import ParameterSampler
 
+from holdfast.declared import renamed
 from holdfast.inference.comparison import degrees_of_freedom
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Jackknife
@@ -174,6 +175,7 @@ def _missed(rival: StabilityEstimate | None, mine: StabilityEstimate | None) -> 
 Sampler: TypeAlias = Literal["grid", "random", "optuna"]
 
 
+@renamed(keep="covariates")
 def optimize(
     selector: Any,
     space: Any,
@@ -195,7 +197,7 @@ def optimize(
     progress: Any = False,
     random_state: int = 0,
     scoring: Any = None,
-    keep: Sequence[str] = (),
+    covariates: Sequence[str] = (),
     task: PredictionTask | None = None,
     prefilter: str | None = None,
 ) -> "StudyResult":
@@ -242,7 +244,7 @@ def optimize(
         Draw progress on stderr, or hand it to a function.
     random_state : int
         Seed of all that is random.
-    scoring, keep, task, prefilter : optional
+    scoring, covariates, task, prefilter : optional
         Scores, covariates, task and earlier filtering, as for :class:`Study`.
 
     Returns
@@ -283,7 +285,7 @@ def optimize(
     plan = Study(
         selectors={type(selector).__name__: Candidates(selector)}, estimator=estimator, random_state=random_state,
         perturbation=_check_perturbation(Bootstrap(100) if perturbation is None else perturbation), scoring=scoring,
-        keep=keep, task=task, prefilter=prefilter,
+        covariates=covariates, task=task, prefilter=prefilter,
     )  # fmt: skip
     with _store_path(store) as path:
         race = _Race(plan, selector, sizes, X, y, groups, path, n_jobs, progress, metric, measure, first)

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from holdfast.declared import is_about
+from holdfast.declared import FORMER_OPTIONS, is_about
 from holdfast.io.record import DataRecord
 from holdfast.kernels.effects import effect_width
 from holdfast.preferences import Kind
@@ -148,7 +148,10 @@ NEEDED = frozenset(FACTS) - OPTIONAL
 
 def parse_meta(rows: Sequence[Row]) -> dict[str, Any]:
     """The facts of a study that are kept by name."""
-    return {key: json.loads(value) for key, value in rows}
+    meta = {key: json.loads(value) for key, value in rows}
+    if isinstance(command := meta.get("command"), dict):
+        meta["command"] = {FORMER_OPTIONS.get(key, key): value for key, value in command.items()}
+    return meta
 
 
 def is_possible_fact(key: str, meta: Mapping[str, Any]) -> bool:
