@@ -52,6 +52,16 @@ from study_parts import X, Y, robust_study
 store, n_jobs, limit, n, seconds = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
 robust_study(int(n), seconds).run(X, Y, store=store, n_jobs=n_jobs, time_limit=limit or None)
 """
+NEVER_COMPLETE = """
+import sys, time
+from study_parts import X, Y, robust_study
+
+def stay_at_work(progress):
+    while progress.done > 60:
+        time.sleep(1)
+
+robust_study(20).run(X, Y, store=sys.argv[1], progress=stay_at_work)
+"""
 linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks processes up in /proc")
 
 
@@ -140,8 +150,8 @@ def _assert_part_of_the_whole(part):
 @linux
 def test_one_writes_and_all_may_read_and_a_dead_ones_lock_is_no_hindrance(tmp_path):
     store = tmp_path / "s.db"
-    study = robust_study(40, 0.02)
-    with start_script(RUN, store, 1, 0, 40, 0.02) as process:
+    study = robust_study(20)
+    with start_script(NEVER_COMPLETE, store) as process:
         assert wait_until(lambda: n_stored(store) > 0, 60)
         with pytest.raises(hf.study.StoreError, match=rf"Another process \(\d+\) is writing {re.escape(str(store))}"):
             study.run(X, Y, store=store)
@@ -158,5 +168,5 @@ def test_one_writes_and_all_may_read_and_a_dead_ones_lock_is_no_hindrance(tmp_pa
         assert selected == scored
         assert "fits so far" in repr(result)
     assert (tmp_path / "s.db.holdfast-lock").exists()
-    assert_same(run_with_failures(study, X, Y, store=store), run_with_failures(robust_study(40, 0.02), X, Y))
+    assert_same(run_with_failures(study, X, Y, store=store), run_with_failures(robust_study(20), X, Y))
     assert not (tmp_path / "s.db.holdfast-lock").exists()
