@@ -242,6 +242,24 @@ def start_script(code, *arguments, out=subprocess.PIPE):
     )  # fmt: skip
 
 
+PAUSED = """
+import sys, time
+from pathlib import Path
+from study_parts import X, Y, robust_study, run_with_failures
+
+def wait(progress):
+    while progress.done > 60 and not Path(sys.argv[2]).exists():
+        time.sleep(0.01)
+
+run_with_failures(robust_study(20), X, Y, store=sys.argv[1], progress=wait)
+"""
+
+
+def start_paused_study(store, go_on):
+    """Start a process that writes ``robust_study(20)`` to a store, and ends it only when the file ``go_on`` exists."""
+    return start_script(PAUSED, store, go_on)
+
+
 def group_members(group):
     """Processes of a session that was started with ``start_script``."""
     found = []

@@ -10,14 +10,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from holdfast.study.store import Progress, find_writer, open_to_write, opening, read_progress
-from study_parts import Raising, X, Y, anova, robust_study, run_with_failures, start_script, wait_until
+from study_parts import Raising, X, Y, anova, robust_study, run_with_failures, start_paused_study, wait_until
 
-RUN = """
-import sys
-from study_parts import X, Y, robust_study, run_with_failures
-
-run_with_failures(robust_study(60, 0.02), X, Y, store=sys.argv[1])
-"""
 NOTHING = Progress(0, 0, 0, 0, 0, None, None)
 
 
@@ -58,26 +52,28 @@ def test_counts_are_those_of_the_tables(tmp_path):
 @pytest.mark.slow
 def test_a_running_study_is_counted_while_it_is_written(tmp_path):
     store, seen = tmp_path / "s.db", []
-    with start_script(RUN, store) as process:
+    with start_paused_study(store, tmp_path / "go on") as process:
         assert wait_until(store.exists, 60)
 
         def look():
             seen.append(read_progress(store))
+            if seen[-1].done:
+                (tmp_path / "go on").touch()
             return seen[-1].ended is not None
 
         assert wait_until(look, 120), process.communicate()
         process.communicate()
     done = [progress.done for progress in seen]
     assert done == sorted(done)
-    assert any(0 < number < 240 for number in done)
-    assert {(progress.total, progress.n_splits) for progress in seen} <= {(0, 0), (240, 60)}
+    assert any(0 < number < 80 for number in done)
+    assert {(progress.total, progress.n_splits) for progress in seen} <= {(0, 0), (80, 20)}
     assert seen[-1] == read_progress(store) == count_from_tables(store)
     assert find_writer(store) is None
 
 
 def test_a_session_that_was_cut_short_has_no_end(tmp_path):
     store = tmp_path / "s.db"
-    with start_script(RUN, store) as process:
+    with start_paused_study(store, tmp_path / "go on") as process:
         assert wait_until(lambda: store.exists() and read_progress(store).done > 0, 60)
         process.kill()
         process.communicate()

@@ -18,6 +18,7 @@ from study_parts import (
     n_stored,
     robust_study,
     run_with_failures,
+    start_paused_study,
     start_script,
     wait_until,
 )  # fmt: skip
@@ -51,16 +52,6 @@ from study_parts import X, Y, robust_study
 
 store, n_jobs, limit, n, seconds = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
 robust_study(int(n), seconds).run(X, Y, store=store, n_jobs=n_jobs, time_limit=limit or None)
-"""
-NEVER_COMPLETE = """
-import sys, time
-from study_parts import X, Y, robust_study
-
-def stay_at_work(progress):
-    while progress.done > 60:
-        time.sleep(1)
-
-robust_study(20).run(X, Y, store=sys.argv[1], progress=stay_at_work)
 """
 linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks processes up in /proc")
 
@@ -151,7 +142,7 @@ def _assert_part_of_the_whole(part):
 def test_one_writes_and_all_may_read_and_a_dead_ones_lock_is_no_hindrance(tmp_path):
     store = tmp_path / "s.db"
     study = robust_study(20)
-    with start_script(NEVER_COMPLETE, store) as process:
+    with start_paused_study(store, tmp_path / "go on") as process:
         assert wait_until(lambda: n_stored(store) > 0, 60)
         with pytest.raises(hf.study.StoreError, match=rf"Another process \(\d+\) is writing {re.escape(str(store))}"):
             study.run(X, Y, store=store)
