@@ -6,7 +6,7 @@ import pandas as pd
 
 from holdfast.inference.comparison import Comparisons
 from holdfast.plots.sources import higher_is_better
-from holdfast.plots.theme import alt, finish_chart, inline_data
+from holdfast.plots.theme import alt, finish_chart, inline_data, tooltips
 from holdfast.text import display_names, format_count, format_number, format_percent, join_names, shorten
 
 MAX_TEXTS = 14
@@ -111,7 +111,7 @@ def draw_comparisons(data: pd.DataFrame, names: list[str], *, level: float) -> "
         second=data["second"].map(labels),
         text=_texts(data, full=len(names) <= MAX_TEXTS),
     )
-    reach = max(data["difference"].abs().max(), 0.01)
+    reach, percent = max(data["difference"].abs().max(), 0.01), format_percent(level)
     base = alt.Chart(inline_data(labeled)).encode(
         y=alt.Y("first:N", sort=order, title=None, scale=alt.Scale(domain=order), axis=alt.Axis(domain=False)),
         x=alt.X(
@@ -119,12 +119,10 @@ def draw_comparisons(data: pd.DataFrame, names: list[str], *, level: float) -> "
             axis=alt.Axis(orient="top", labelAngle=-45, domain=False),
         ),
         tooltip=[
-            alt.Tooltip("first:N", title="row"),
-            alt.Tooltip("second:N", title="column"),
-            alt.Tooltip("difference:Q", title="difference in stability", format="+.3f"),
-            alt.Tooltip("low:Q", title=f"{format_percent(level)} interval from", format="+.3f"),
-            alt.Tooltip("high:Q", title="to", format="+.3f"),
-            alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2g"),
+            *tooltips({"first:N": "row", "second:N": "column"}),
+            *tooltips({"difference:Q": "difference in stability"}, "+.3f"),
+            *tooltips({"low:Q": f"{percent} interval from", "high:Q": "to"}, "+.3f"),
+            *tooltips({"p_holm:Q": "p (Holm)"}, ".2g"),
         ],
     )  # fmt: skip
     color = alt.Color(

@@ -9,7 +9,7 @@ from scipy.special import betaincinv, ndtri
 
 from holdfast.inference.intervals import check_level
 from holdfast.plots.sources import finite_values
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
 from holdfast.text import clean_text, display_names, format_count, format_number, format_percent, shorten
 
 WIDTH = 420
@@ -274,11 +274,8 @@ def draw_qq(data: pd.DataFrame, *, reference: Reference, level: float) -> "alt.L
         base = base.encode(color=alt.Color("name:N", sort=None, title=None))
     y = alt.Y("value:Q", title="quantile of the sample", scale=alt.Scale(zero=False, nice=False, padding=6))
     tooltip = [
-        *([alt.Tooltip("name:N", title="sample")] if several else []),
-        alt.Tooltip("value:Q", title="of the sample", format=".3f"),
-        alt.Tooltip("expected:Q", title="expected", format=".3f"),
-        alt.Tooltip("low:Q", title="band from", format=".3f"),
-        alt.Tooltip("high:Q", title="to", format=".3f"),
+        *tooltips({"name:N": "sample"} if several else {}),
+        *tooltips({"value:Q": "of the sample", "expected:Q": "expected", "low:Q": "band from", "high:Q": "to"}, ".3f"),
     ]
     layers = [
         base.mark_area(opacity=0.18, line=False).encode(y=alt.Y("low:Q"), y2="high:Q"),

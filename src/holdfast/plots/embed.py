@@ -20,14 +20,14 @@ import subprocess
 import sys
 import threading
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from holdfast.io.files import as_path
 from holdfast.plots.text import drawable_spec
-from holdfast.plots.theme import FONT, THEMES, alt, import_optional, themed
+from holdfast.plots.theme import FONT, THEMES, alt, import_optional, themed, unchecked
 from holdfast.text import clean_text
 
 if TYPE_CHECKING:
@@ -103,6 +103,25 @@ def figure(
         f'data-renderer="{renderer}"><noscript>This chart needs JavaScript.</noscript></div>'
         f"{block}</figure>"
     )
+
+
+def draw_figure(
+    key: str, draw: "Callable[..., AnyChart]", *data: Any, columns: Mapping[str, str] | None = None, **options: Any
+) -> str:
+    """Return a picture of holdfast as HTML, drawn twice: for wide and for narrow screens.
+
+    Parameters
+    ----------
+    key : str
+        Identifier, unique on the page.
+    draw : callable
+        Called as ``draw(*data, narrow=…, **options)``: a ``draw_*()`` of :mod:`holdfast.plots`.
+    columns : mapping from str to str, optional
+        Which fields of the data a reader may save, with their headings.
+    """
+    with unchecked():
+        wide, narrow = (draw(*data, narrow=is_narrow, **options) for is_narrow in (False, True))
+    return figure(wide, key, narrow=narrow, columns=columns)
 
 
 def _spec(chart: "AnyChart", own_theme: bool) -> dict[str, Any]:
@@ -219,11 +238,9 @@ def compress_png(png: bytes) -> bytes:
     pixels = zlib.decompress(b"".join(data for kind, data in chunks if kind == b"IDAT"))
     others = [chunk for chunk in chunks if chunk[0] != b"IDAT"]
     packed = [*others[:-1], (b"IDAT", zlib.compress(pixels, 7)), others[-1]]
-    return png[:PNG_HEAD] + b"".join(_write_chunk(kind, data) for kind, data in packed)
-
-
-def _write_chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return png[:PNG_HEAD] + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in packed
+    )
 
 
 ENDINGS = (".svg", ".pdf", ".png", ".html", ".json")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from holdfast.inference.features import feature_table
 from holdfast.plots.sources import Source, designed_subsets
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
 from holdfast.text import display_names, format_count, format_percent, shorten
 
 if TYPE_CHECKING:
@@ -130,11 +130,8 @@ def draw_frequencies(data: pd.DataFrame, counts: NDArray[np.int64], *, n_runs: i
     base = alt.Chart(inline_data(named)).encode(
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8)),
         tooltip=[
-            alt.Tooltip("feature:N", title="feature"),
-            alt.Tooltip("count:Q", title=f"selected in (of {format_count(n_runs, 'resample')})"),
-            alt.Tooltip("frequency:Q", title="selection frequency", format=".1%"),
-            alt.Tooltip("low:Q", title="interval from", format=".1%"),
-            alt.Tooltip("high:Q", title="to", format=".1%"),
+            *tooltips({"feature:N": "feature", "count:Q": f"selected in (of {format_count(n_runs, 'resample')})"}),
+            *tooltips({"frequency:Q": "selection frequency", "low:Q": "interval from", "high:Q": "to"}, ".1%"),
         ],
     )
     percents, scale = alt.Axis(format="%"), alt.Scale(domain=[0, 1])
@@ -242,12 +239,9 @@ def plot_effects(features: Any, *, most: int = 30) -> "alt.LayerChart":
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8)),
         opacity=alt.condition("datum.stated", alt.value(1), alt.value(0.4)),
         tooltip=[
-            alt.Tooltip("feature:N", title="feature"),
-            alt.Tooltip("direction:N", title="direction"),
-            alt.Tooltip("effect:Q", title=features.effect, format=".3f"),
-            alt.Tooltip("effect_low:Q", title="interval from", format=".3f"),
-            alt.Tooltip("effect_high:Q", title="to", format=".3f"),
-            alt.Tooltip("splits:Q", title="resamples behind it"),
+            *tooltips({"feature:N": "feature", "direction:N": "direction"}),
+            *tooltips({"effect:Q": features.effect, "effect_low:Q": "interval from", "effect_high:Q": "to"}, ".3f"),
+            *tooltips({"splits:Q": "resamples behind it"}),
         ],
     )
     title, scale = f"{features.effect} on held-out rows", alt.Scale(domain=[0, 1] if neutral else [-1, 1])
@@ -393,9 +387,8 @@ def _panel(data: pd.DataFrame, name: str) -> "alt.Chart":
             color=alt.Color("relevance:N", **kinds),
             shape=alt.Shape("relevance:N", **kinds),
             tooltip=[
-                alt.Tooltip("feature:N", title="feature"),
-                alt.Tooltip("relevance:N", title="it is"),
-                alt.Tooltip("frequency:Q", title="selection frequency", format=".1%"),
+                *tooltips({"feature:N": "feature", "relevance:N": "it is"}),
+                *tooltips({"frequency:Q": "selection frequency"}, ".1%"),
             ],
         )
     )
@@ -489,12 +482,8 @@ def plot_replicability(found: "Replicability", *, most: int = 30) -> "alt.LayerC
     >>> print(*hf.plots.plot_replicability(found).title.text)
     A new study of this size would be expected to select 5 of your 5 features (4 to 5).
     """
-    return draw_replicability(
-        replicability_data(found, most=most),
-        sentence=found.sentence,
-        n_selected=found.n_selected,
-        n_pairs=found.n_pairs,
-    )
+    data = replicability_data(found, most=most)
+    return draw_replicability(data, sentence=found.sentence, n_selected=found.n_selected, n_pairs=found.n_pairs)
 
 
 def draw_replicability(data: pd.DataFrame, *, sentence: str, n_selected: int, n_pairs: int) -> "alt.LayerChart":
@@ -534,14 +523,12 @@ def draw_replicability(data: pd.DataFrame, *, sentence: str, n_selected: int, n_
             color=alt.Color("kind:N", legend=below, **kinds),
             shape=alt.Shape("kind:N", legend=below, **kinds),
             tooltip=[
-                alt.Tooltip("feature:N", title="feature"),
-                alt.Tooltip("kind:N", title="how often"),
-                alt.Tooltip("value:Q", title="is", format=".0%"),
+                *tooltips({"feature:N": "feature", "kind:N": "how often"}),
+                *tooltips({"value:Q": "is"}, ".0%"),
             ],
         )
     )
     left_out = n_selected - len(data)
-    notes = [f"{format_count(left_out, 'feature')} less likely to come back left out" if left_out else ""]
+    notes = [f"{format_count(left_out, 'feature')} less likely to come back left out"] if left_out else []
     chart = alt.layer(lines, points).properties(width=WIDTH, height={"step": 20})
-    about = f"{'; '.join(filter(None, [*notes, format_count(n_pairs, 'halving')]))}"
-    return finish_chart(chart, sentence, [about], width=WIDTH + 120)
+    return finish_chart(chart, sentence, ["; ".join([*notes, format_count(n_pairs, "halving")])], width=WIDTH + 120)

@@ -12,7 +12,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.plots.sources import finite_values, higher_is_better
-from holdfast.plots.theme import OKABE_ITO, alt, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import OKABE_ITO, alt, finish_chart, inline_data, text_chart, tooltips
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
 from holdfast.text import display_names, format_count, format_estimate, format_percent, join_names, shorten
@@ -201,12 +201,9 @@ def _marks(data: pd.DataFrame, x: Any, narrow: bool) -> "list[alt.Chart]":
     base = alt.Chart(inline_data(data)).encode(
         y=alt.Y("name:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=axis),
         tooltip=[
-            alt.Tooltip("name:N", title="selection"),
-            alt.Tooltip("text:N", title="stability"),
-            *([alt.Tooltip("measure:N", title="measure")] if data["measure"].notna().any() else []),
-            alt.Tooltip("strength:N", title="in words"),
-            alt.Tooltip("n_runs:Q", title="resamples"),
-            alt.Tooltip("reason:N", title="note"),
+            *tooltips({"name:N": "selection", "text:N": "stability"}),
+            *tooltips({"measure:N": "measure"} if data["measure"].notna().any() else {}),
+            *tooltips({"strength:N": "in words", "n_runs:Q": "resamples", "reason:N": "note"}),
         ],
     )
     down: dict[str, Any] = {"yOffset": 9} if narrow else {}

@@ -16,7 +16,7 @@ from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.plots.sources import Columns, Source, designed_runs, finite_values, largest_row, typed_table
 from holdfast.plots.text import plain_cell
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
 from holdfast.study.stabilities import USUAL
 from holdfast.study.tables import StudyTables
 from holdfast.text import display_names, format_count, format_estimate, format_number, format_percent, shorten
@@ -189,20 +189,13 @@ def draw_profile(data: pd.DataFrame, *, level: float, narrow: bool = False) -> "
     legend = alt.Legend(symbolType="circle", **below) if several else None
     by = alt.Color("selector:N", title="selector", legend=legend)
     y = alt.Y("stability:Q", title="stability", scale=stability_scale(data, "stability", "low", "high", "baseline"))
-    layers = [*_baseline(base, data), *line_with_band(base, data, y, by, _profile_tooltip(several))]
+    numbers = {"stability:Q": "stability", "low:Q": "interval from", "high:Q": "to", "baseline:Q": "random selection"}
+    sizes = tooltips({"selector:N": "selector"} if several else {}) + tooltips({"size:Q": "features"}, ",")
+    layers = [*_baseline(base, data), *line_with_band(base, data, y, by, [*sizes, *tooltips(numbers, ".3f")])]
     layers += _knots(base, several) if data["knot"].any() else []
     width = NARROW if narrow else WIDTH
     chart = alt.layer(*layers).properties(width=width, height=HEIGHT)
     return finish_chart(chart, _profile_finding(data), [_profile_note(data, level)], width=width + 60)
-
-
-def _profile_tooltip(several: bool) -> list[Any]:
-    numbers = [("stability", "stability"), ("low", "interval from"), ("high", "to"), ("baseline", "random selection")]
-    return [
-        *([alt.Tooltip("selector:N", title="selector")] if several else []),
-        alt.Tooltip("size:Q", title="features", format=","),
-        *(alt.Tooltip(f"{name}:Q", title=title, format=".3f") for name, title in numbers),
-    ]
 
 
 def _baseline(base: "alt.Chart", data: pd.DataFrame) -> "list[alt.Chart]":
@@ -476,10 +469,8 @@ def _setting_panel(data: pd.DataFrame, quantity: str, x: Any, lines: str, *, las
     legend = alt.Legend(symbolType="circle") if len(names) > 1 else None
     by = alt.Color("line:N", title=shorten(lines), sort=list(names.values()), legend=legend)
     tooltip = [
-        alt.Tooltip("candidate:N", title="candidate"),
-        alt.Tooltip("value:Q", title=shorten(quantity, 30), format=".3f"),
-        alt.Tooltip("low:Q", title="from", format=".3f"),
-        alt.Tooltip("high:Q", title="to", format=".3f"),
+        *tooltips({"candidate:N": "candidate"}),
+        *tooltips({"value:Q": shorten(quantity, 30), "low:Q": "from", "high:Q": "to"}, ".3f"),
     ]
     return alt.layer(*line_with_band(base, data, y, by, tooltip)).properties(width=WIDTH, height=PANEL_HEIGHT)
 
@@ -660,11 +651,9 @@ def draw_convergence(data: pd.DataFrame, *, level: float) -> "alt.LayerChart":
     )
     y = alt.Y("stability:Q", title="stability", scale=close_scale(data, "stability", "low", "high"))
     tooltip = [
-        alt.Tooltip("n_runs:Q", title="resamples", format=",d"),
-        alt.Tooltip("stability:Q", title="stability", format=".3f"),
-        alt.Tooltip("low:Q", title="interval from", format=".3f"),
-        alt.Tooltip("high:Q", title="to", format=".3f"),
-        alt.Tooltip("reason:N", title="note"),
+        *tooltips({"n_runs:Q": "resamples"}, ",d"),
+        *tooltips({"stability:Q": "stability", "low:Q": "interval from", "high:Q": "to"}, ".3f"),
+        *tooltips({"reason:N": "note"}),
     ]
     final = alt.Chart(inline_data(data.tail(1))).mark_rule(strokeDash=[5, 4], opacity=0.6).encode(y="stability:Q")
     layers = [final, *line_with_band(base, data, y, tooltip=tooltip)]

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from holdfast.inference.intervals import check_level
 from holdfast.plots.sources import Columns, finite_values, largest_row, typed_table
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
 from holdfast.text import (
     display_names,
     format_count,
@@ -380,12 +380,9 @@ def _points(base: "alt.Chart", data: pd.DataFrame, score: str, color: Any, narro
         shape=_by_family(alt.Shape, data, narrow),  # colors repeat after eight, and may be printed in gray
         opacity=alt.condition(pick, alt.Opacity("vivid:Q", scale=None, legend=None), alt.value(0.06)),
         tooltip=[
-            alt.Tooltip("candidate:N", title="candidate"),
-            alt.Tooltip("family:N", title=_family_title(data)),
-            *([alt.Tooltip("settings:N", title="settings")] if data["settings"].any() else []),
-            alt.Tooltip("score_text:N", title=score),
-            alt.Tooltip("stability_text:N", title="stability"),
-            alt.Tooltip("on_front:N", title="on the front"),
+            *tooltips({"candidate:N": "candidate", "family:N": _family_title(data)}),
+            *tooltips({"settings:N": "settings"} if data["settings"].any() else {}),
+            *tooltips({"score_text:N": score, "stability_text:N": "stability", "on_front:N": "on the front"}),
         ],
     )
     marks = [points.add_params(pick)]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from holdfast.inference.ranks import POST_HOC_TESTS, RankComparisons
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
 from holdfast.text import display_names, format_count, format_number, format_percent, join_names, shorten
 
 WIDTH = 300
@@ -202,7 +202,7 @@ def _names(candidates: pd.DataFrame, x: Any, top: int, height: int) -> "list[alt
         axis=0,
         edge=[1 if side == "left" else k for side in candidates["side"]],
     )  # fmt: skip
-    tooltip = [alt.Tooltip("name:N", title="candidate"), alt.Tooltip("rank:Q", title="mean rank", format=".2f")]
+    tooltip = tooltips({"name:N": "candidate"}) + tooltips({"rank:Q": "mean rank"}, ".2f")
     layers = []
     aligned: Any = {"left": (-8, "right"), "right": (WIDTH + 8, "left")}
     for side, (place, align) in aligned.items():
@@ -223,7 +223,7 @@ def _bars(data: CriticalDifference, height: int) -> "list[alt.Chart]":
         return []
     rows = data.bars.assign(y=9 + BAR * data.bars["row"])
     bars = alt.Chart(inline_data(rows)).mark_rule(strokeWidth=5, strokeCap="round")
-    tooltip = [alt.Tooltip(f"{name}:N", title=name) for name in ("first", "last")]
+    tooltip = tooltips({"first:N": "first", "last:N": "last"})
     return [bars.encode(x="low:Q", x2="high:Q", y=_y("y:Q", height), tooltip=tooltip)]
 
 
@@ -393,11 +393,9 @@ def _points(base: "alt.Chart", rows: pd.DataFrame) -> "alt.Chart":
         color=alt.Color("label:N", **channel),
         shape=alt.Shape("label:N", **channel),
         tooltip=[
-            alt.Tooltip("candidate:N", title="candidate"),
-            alt.Tooltip("score_rank:Q", title="mean rank of the score", format=".2f"),
-            alt.Tooltip("stability_rank:Q", title="mean rank of stability", format=".2f"),
-            alt.Tooltip("on_front:Q", title="data sets with it on the front"),
-            alt.Tooltip("chosen:Q", title="data sets that choose it"),
+            *tooltips({"candidate:N": "candidate"}),
+            *tooltips({"score_rank:Q": "mean rank of the score", "stability_rank:Q": "mean rank of stability"}, ".2f"),
+            *tooltips({"on_front:Q": "data sets with it on the front", "chosen:Q": "data sets that choose it"}),
         ],
     )
 

@@ -12,7 +12,7 @@ from holdfast.cards import Card, draw_barcode
 from holdfast.checks import Matrix
 from holdfast.inference.designs import DesignedRuns
 from holdfast.plots.sources import BLOCKS, Source, designed_subsets
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, to_records
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, to_records, tooltips
 from holdfast.preferences import Preferences
 from holdfast.result_base import ResultMixin
 from holdfast.similarity import Correlation, aligned
@@ -391,9 +391,8 @@ def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any, height: 
         y2=alt.Y2("bottom:Q"),
         **({} if whole else {"opacity": share}),
         tooltip=[
-            alt.Tooltip("resample:N", title="resample"),
-            alt.Tooltip("feature:N", title="feature"),
-            alt.Tooltip("frequency:Q", title="selected in", format=".0%"),
+            *tooltips({"resample:N": "resample", "feature:N": "feature"}),
+            *tooltips({"frequency:Q": "selected in"}, ".0%"),
         ],
     )
 

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from holdfast.checks import Matrix
 from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps
 from holdfast.plots.sources import Source, designed_subsets, largest_row
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
 from holdfast.preferences import Preferences
 from holdfast.similarity import Correlation, aligned
 from holdfast.text import display_names, format_count, shorten
@@ -141,17 +141,16 @@ def draw_swaps(data: pd.DataFrame, *, n_runs: int, n_varying: int, n_features: i
         return text_chart("No two features stand in for each other", why)
     order = list(dict.fromkeys(name for pair in zip(data["first"], data["second"], strict=True) for name in pair))
     names = dict(zip(order, display_names(order), strict=True))
-    known = [alt.Tooltip("correlation:Q", title="correlation of the features", format=".2f")]
+    known = tooltips({"correlation:Q": "correlation of the features"}, ".2f")
     base = alt.Chart(inline_data(_below(data, names))).encode(
         x=_axis(alt.X, "across", list(names.values())[:-1]),
         y=_axis(alt.Y, "down", list(names.values())[1:]),
         tooltip=[
-            alt.Tooltip("across:N", title="feature"),
-            alt.Tooltip("down:N", title="and"),
-            alt.Tooltip("one_of_them:Q", title=f"exactly one (of {n_runs} resamples)"),
-            alt.Tooltip("both:Q", title="both"),
-            alt.Tooltip("neither:Q", title="neither"),
-            alt.Tooltip("p_value:Q", title="p (one pair)", format=".2g"),
+            *tooltips({"across:N": "feature", "down:N": "and"}),
+            *tooltips(
+                {"one_of_them:Q": f"exactly one (of {n_runs} resamples)", "both:Q": "both", "neither:Q": "neither"}
+            ),
+            *tooltips({"p_value:Q": "p (one pair)"}, ".2g"),
             *(known if data["correlation"].notna().any() else []),
         ],
     )

@@ -5,7 +5,7 @@ are those of Okabe and Ito, which people with any kind of color vision can tell 
 """
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
@@ -170,18 +170,23 @@ def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in cells]
 
 
-def make_title(finding: str, notes: Sequence[str], width: int) -> Any:
-    """Return the finding as a title and how to read the chart as a subtitle, broken into lines that fit the width."""
-    subtitle = [line for note in notes if note for line in wrap_lines(note, round(width / 5.9))]
-    return alt.TitleParams(text=wrap_lines(finding, round(width / 8.2)), subtitle=subtitle)
+def tooltips(titles: Mapping[str, str], format: str = "") -> list[Any]:
+    """Return what a pointer shows of a mark: fields with their titles, numbers in a format of Vega."""
+    how = {"format": format} if format else {}
+    return [alt.Tooltip(field, title=title, **how) for field, title in titles.items()]
 
 
 def finish_chart(chart: "ChartType", finding: str, notes: Sequence[str], *, width: int) -> "ChartType":
-    """Give a chart its title, the same words for screen readers, the light theme, and a view in notebooks."""
+    """Give a chart its title, the same words for screen readers, the light theme, and a view in notebooks.
+
+    The finding is the title and how to read the chart the subtitle, both broken into lines that fit the width.
+    """
     from holdfast.plots.notebook import show_offline
 
-    description = " ".join([finding, *(note for note in notes if note)])
-    return themed(show_offline(chart.properties(title=make_title(finding, notes, width), description=description)))
+    notes = [note for note in notes if note]
+    subtitle = [line for note in notes for line in wrap_lines(note, round(width / 5.9))]
+    title = alt.TitleParams(text=wrap_lines(finding, round(width / 8.2)), subtitle=subtitle)
+    return themed(show_offline(chart.properties(title=title, description=" ".join([finding, *notes]))))
 
 
 def text_chart(finding: str, *notes: str) -> "alt.LayerChart":

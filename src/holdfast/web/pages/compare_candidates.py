@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from holdfast import plots
 from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.features import FrequencyClass, compare_frequencies, frequency_interval
-from holdfast.plots.embed import figure
+from holdfast.plots.embed import draw_figure
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.sources import BLOCKS
-from holdfast.plots.theme import unchecked
 from holdfast.preferences import Preferences
 from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.features import record_map, show_name
@@ -232,9 +231,7 @@ def draw_maps(page: Page) -> dict[str, str]:
     for name, side in zip(("first", "second"), page.sides, strict=False):
         if side.map is not None:
             frames = map_frames(side.map, side.n_runs, page.n_features)
-            with unchecked():
-                wide, narrow = (draw_selection_map(frames, narrow=small) for small in (False, True))
-            figures[name] = figure(wide, f"figure-{name}", narrow=narrow, columns=COLUMNS_OF_FIGURES["map"])
+            figures[name] = draw_figure(f"figure-{name}", draw_selection_map, frames, columns=COLUMNS_OF_FIGURES["map"])
     return figures
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.inference.features import frequency_interval, selected_instead
-from holdfast.plots.embed import figure
+from holdfast.plots.embed import draw_figure
 from holdfast.plots.lines import line_with_band
-from holdfast.plots.theme import alt, finish_chart, inline_data, unchecked
+from holdfast.plots.theme import alt, finish_chart, inline_data, tooltips
 from holdfast.preferences import Preferences
 from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.features import describe_effects, show_name
@@ -431,25 +431,19 @@ def draw_feature(page: Page) -> Mapping[str, str]:
     """Return the figure of one feature: how its share develops."""
     if len(page.shares) < 2:
         return {}
-    with unchecked():
-        wide, narrow = draw_shares(page, WIDTH), draw_shares(page, NARROW)
     columns = {"resamples": "resamples", "share": "share", "low": "lower end", "high": "upper end"}
-    return {"shares": figure(wide, "figure-shares", narrow=narrow, columns=columns)}
+    return {"shares": draw_figure("figure-shares", draw_shares, page, columns=columns)}
 
 
-def draw_shares(page: Page, width: int) -> "AnyChart":
+def draw_shares(page: Page, *, narrow: bool) -> "AnyChart":
     """Draw how the share of the resamples that selected a feature develops as resamples are added."""
-    data = pd.DataFrame(page.shares)
+    data, width = pd.DataFrame(page.shares), NARROW if narrow else WIDTH
     base = alt.Chart(inline_data(data)).encode(
         x=alt.X("resamples:Q", title="number of resamples", axis=alt.Axis(tickMinStep=1, format=",d"))
     )
     y = alt.Y("share:Q", title="selected in", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    tooltip = [
-        alt.Tooltip("resamples:Q", title="resamples", format=",d"),
-        *(alt.Tooltip(f"{name}:Q", title=title, format=".0%") for name, title in zip(
-            ("share", "low", "high"), ("selected in", "interval from", "to"), strict=True
-        )),
-    ]  # fmt: skip
+    numbers = {"share:Q": "selected in", "low:Q": "interval from", "high:Q": "to"}
+    tooltip = tooltips({"resamples:Q": "resamples"}, ",d") + tooltips(numbers, ".0%")
     level = inline_data(pd.DataFrame({"y": [page.facts.threshold]}))
     threshold = alt.Chart(level).mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y="y:Q")
     chart = alt.layer(threshold, *line_with_band(base, data, y, tooltip=tooltip)).properties(width=width, height=HEIGHT)

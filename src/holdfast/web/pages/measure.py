@@ -14,10 +14,9 @@ from holdfast.inference.intervals import check_level
 from holdfast.io.inspection import SelectionsInspection
 from holdfast.io.questions import Question
 from holdfast.measures import find_measure
-from holdfast.plots.embed import figure
+from holdfast.plots.embed import draw_figure
 from holdfast.plots.forest import COLUMNS, draw_forest
 from holdfast.plots.selection_map import draw_selection_map
-from holdfast.plots.theme import unchecked
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.records import Features, FeatureTable
 from holdfast.report.render import pack_table
@@ -201,9 +200,7 @@ def _draw_map(features: Features) -> str:
     """Draw the selection map; it stays the same as long as the file is read in the same way."""
     assert features.map is not None
     frames = map_frames(features.map, features.n_runs, features.n_features)
-    with unchecked():
-        wide, narrow = (draw_selection_map(frames, narrow=narrow) for narrow in (False, True))
-    return figure(wide, "figure-map", narrow=narrow, columns=COLUMNS_OF_FIGURES["map"])
+    return draw_figure("figure-map", draw_selection_map, frames, columns=COLUMNS_OF_FIGURES["map"])
 
 
 def _ask_for_layout(upload: Upload, query: SelectionsQuery, problem: str) -> Question | None:
@@ -310,10 +307,6 @@ def draw_comparison(page: Page) -> dict[str, str]:
         )
         for selection in comparison.selections
     ]  # fmt: skip
-    data = pd.DataFrame(rows, columns=COLUMNS)
-    with unchecked():
-        wide, narrow = (
-            draw_forest(data, level=comparison.level, top=comparison.top, axis="stability", narrow=narrow)
-            for narrow in (False, True)
-        )
-    return {"forest": figure(wide, "figure-forest", narrow=narrow, columns=COLUMNS_OF_FIGURES["forest"])}
+    data, options = pd.DataFrame(rows, columns=COLUMNS), {"level": comparison.level, "top": comparison.top}
+    columns = COLUMNS_OF_FIGURES["forest"]
+    return {"forest": draw_figure("figure-forest", draw_forest, data, axis="stability", columns=columns, **options)}

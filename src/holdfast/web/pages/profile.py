@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from holdfast.inference.features import feature_table
-from holdfast.plots.embed import figure
+from holdfast.plots.embed import draw_figure
 from holdfast.plots.lines import draw_profile, profile_data
-from holdfast.plots.theme import unchecked
 from holdfast.report.features import show_name
 from holdfast.report.labels import make_labels
 from holdfast.report.records import Labels
@@ -203,9 +202,7 @@ def draw_lines(page: Page) -> dict[str, str]:
     if len(rows) < 2:
         return {}
     data = profile_data(pd.DataFrame(rows))
-    with unchecked():
-        wide, narrow = (draw_profile(data, level=page.options.level, narrow=small) for small in (False, True))
-    return {"profile": figure(wide, "figure-profile", narrow=narrow, columns=COLUMNS)}
+    return {"profile": draw_figure("figure-profile", draw_profile, data, level=page.options.level, columns=COLUMNS)}
 
 
 @routes.page("/studies/{study}/profile", "profile.html.j2", draw_lines)

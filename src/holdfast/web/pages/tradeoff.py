@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from holdfast.plots.embed import figure
+from holdfast.plots.embed import draw_figure
 from holdfast.plots.pareto import draw_pareto, pareto_data
-from holdfast.plots.theme import unchecked
 from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.labels import make_labels
 from holdfast.report.pictures import COLUMNS_OF_FIGURES
@@ -101,11 +100,10 @@ def draw_front(page: Page) -> dict[str, str]:
         for place, row in enumerate(page.candidates)
     ]  # fmt: skip
     data, score = pareto_data(pd.DataFrame(rows), level=page.options.level), page.labels.score(page.options.metric)
-    with unchecked():
-        wide, narrow = (
-            draw_pareto(data, score=score, level=page.options.level, narrow=small) for small in (False, True)
-        )
-    return {"front": figure(wide, "figure-front", narrow=narrow, columns=COLUMNS_OF_FIGURES["front"])}
+    columns = COLUMNS_OF_FIGURES["front"]
+    return {
+        "front": draw_figure("figure-front", draw_pareto, data, score=score, level=page.options.level, columns=columns)
+    }
 
 
 @routes.page("/studies/{study}/tradeoff", "tradeoff_page.html.j2", draw_front)
