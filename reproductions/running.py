@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from holdfast.datasets.real import available
-from holdfast.kernels.libraries import check_device, usual_device
+from holdfast.kernels.libraries import check_device, default_device
 from reproductions.experiments import Experiment, find_experiments, load_experiments
 from reproductions.kept import KeptOutcome, find_kept, keep
 from reproductions.pages import write_pages
@@ -65,7 +65,7 @@ def reproduce(
     >>> from reproductions import reproduce
     >>> found, failed = reproduce(["nogueira2016"], "reproductions", quick=True)  # doctest: +SKIP
     """
-    device = device or usual_device()
+    device = device or default_device()
     if device != "cpu":
         check_device(device)
     chosen = find_experiments(list(names))

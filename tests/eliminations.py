@@ -42,15 +42,15 @@ def slow_elimination(fit, X, y, count, sizes, forced=()):
         weights = fit(X, y, count, columns)
         path.append((columns, weights))
         if place + 1 < len(sizes):
-            columns = kept(columns, np.abs(weights), sizes[place + 1], forced)
+            columns = remaining(columns, np.abs(weights), sizes[place + 1], forced)
         assert len(path[-1][0]) == size
     return path
 
 
-def kept(columns, sizes, n_kept, forced):
+def remaining(columns, sizes, n_remaining, forced):
     """The forced and the largest; those that tie with the last to get in are taken from the lowest column on."""
     free = [place for place in range(len(columns)) if columns[place] not in forced]
-    room = n_kept - (len(columns) - len(free))
+    room = n_remaining - (len(columns) - len(free))
     if room == 0:
         return np.array([column for column in columns if column in forced])
     edge = sorted(sizes[free], reverse=True)[room - 1]
@@ -62,4 +62,4 @@ def kept(columns, sizes, n_kept, forced):
 
 def selected_columns(paths, sizes, resample):
     """The columns of every size that a path passed."""
-    return [np.flatnonzero(paths.kept_until[resample] <= size) for size in sizes]
+    return [np.flatnonzero(paths.smallest_size[resample] <= size) for size in sizes]

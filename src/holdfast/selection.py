@@ -24,14 +24,14 @@ class FewerFeaturesWarning(UserWarning):
         self.note = note
 
 
-def tie_order(n_features: int, random_state: int | None) -> NDArray[np.int32]:
-    """The turn of each column among equally good ones: by column, or drawn from a seed."""
-    columns, turns = np.arange(n_features), np.empty(n_features, dtype=np.int32)
+def tie_ranks(n_features: int, random_state: int | None) -> NDArray[np.int32]:
+    """Tie-break rank of each column among equally good ones: by column, or drawn from a seed."""
+    columns, ranks = np.arange(n_features), np.empty(n_features, dtype=np.int32)
     if random_state is not None:
         stream = np.random.SeedSequence(random_state, spawn_key=(TIES,))
         np.random.default_rng(stream).shuffle(columns)
-    turns[columns] = np.arange(n_features, dtype=np.int32)
-    return turns
+    ranks[columns] = np.arange(n_features, dtype=np.int32)
+    return ranks
 
 
 class Best(NamedTuple):
@@ -105,9 +105,9 @@ def best_columns(
         looked_at *= 4
     ties = np.zeros(min(k, columns.size), np.bool_)
     ties[: places.size - 1] = places[1 : k + 1] == places[:-1][:k]
-    if ties.any():  # only then does a turn matter
-        turns = columns if random_state is None else tie_order(size, random_state)[columns]
-        columns = columns[np.lexsort((turns, places))]
+    if ties.any():  # only then do ranks matter
+        ranks = columns if random_state is None else tie_ranks(size, random_state)[columns]
+        columns = columns[np.lexsort((ranks, places))]
     return Best(columns[:k].astype(np.int32), ties)
 
 

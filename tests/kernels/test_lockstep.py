@@ -27,7 +27,7 @@ def forced_sets(n_resamples, d):
 
 
 def assert_same(found, expected, rtol=1e-6):
-    np.testing.assert_array_equal(found.kept_until, expected.kept_until)
+    np.testing.assert_array_equal(found.smallest_size, expected.smallest_size)
     np.testing.assert_array_equal(found.selected, expected.selected)
     for name in ("weight", "coef", "intercept"):
         one, other = getattr(found, name), getattr(expected, name)
@@ -136,7 +136,7 @@ def test_without_the_path_the_end_is_the_same():
     sizes = elimination_sizes(80, 5)
     (end,) = lockstep_elimination(X, y, bootstraps(y, 3), sizes, record=False)
     (path,) = lockstep_elimination(X, y, bootstraps(y, 3), sizes)
-    assert end.weight.size == end.kept_until.size == 0
+    assert end.weight.size == end.smallest_size.size == 0
     np.testing.assert_array_equal(end.selected, path.selected)
     np.testing.assert_array_equal(end.coef, path.coef)
 
@@ -193,7 +193,7 @@ def test_what_cannot_be_is_told(change, message):
         {"X": np.full((6, 4), 1e200), "scale": "full"},
         {"sizes": [4, 4]},
         {"forced": [True, True, True, False]},
-        {"tie_order": [0, 1]},
+        {"tie_ranks": [0, 1]},
         {"C": 0},
         {"shrinkage": 0},
         {"scale": "none"},

@@ -103,8 +103,8 @@ def test_one_feature_at_a_time(n, d):
     sizes = elimination_sizes(d, 1, 1)
     paths = ridge_elimination(X, y, sizes=sizes, scale="full", C=0.3)
     assert_same_path(paths, 0, slow_elimination(oracle(0.3), X, y, np.ones(n), sizes))
-    assert (np.sort(paths.kept_until[0]) == np.arange(1, d + 1)).all()
-    assert (paths.kept_until[0][orders(paths)[0]] == np.arange(1, d + 1)).all()
+    assert (np.sort(paths.smallest_size[0]) == np.arange(1, d + 1)).all()
+    assert (paths.smallest_size[0][orders(paths)[0]] == np.arange(1, d + 1)).all()
 
 
 @pytest.mark.parametrize("scale", ["split", "full"])
@@ -146,7 +146,7 @@ def test_counts_are_repeated_rows(n, d, scale):
     rows = np.repeat(np.arange(n), count)
     once = ridge_elimination(X, y, count, sizes=sizes, scale=scale)
     repeated = ridge_elimination(X[rows], y[rows], sizes=sizes, scale=scale)
-    np.testing.assert_array_equal(once.kept_until, repeated.kept_until)
+    np.testing.assert_array_equal(once.smallest_size, repeated.smallest_size)
     np.testing.assert_allclose(once.weight, repeated.weight, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(once.coef, repeated.coef, rtol=1e-6)
     np.testing.assert_allclose(once.intercept, repeated.intercept, rtol=1e-6, atol=1e-9)
@@ -173,7 +173,7 @@ def test_a_path_may_start_from_some_columns():
     paths = ridge_elimination(X, y, counts, columns=columns, sizes=[6, 3], C=0.2)
     for m in range(2):
         alone = ridge_elimination(X[:, columns[m]], y, counts[m], sizes=[6, 3], C=0.2)
-        np.testing.assert_array_equal(paths.kept_until[m], alone.kept_until[0])
+        np.testing.assert_array_equal(paths.smallest_size[m], alone.smallest_size[0])
         np.testing.assert_array_equal(paths.selected[m], columns[m][alone.selected[0]])
         np.testing.assert_allclose(paths.coef[m], alone.coef[0], rtol=1e-6)
 
@@ -186,7 +186,7 @@ def test_of_equal_columns_the_lowest_is_kept(n, d):
     X, y = correlated(n, d // 2, 0.3)
     X = np.column_stack([X, 3 - 2.5 * X])  # mirror images: the same to a model that scales
     paths = ridge_elimination(X, y, bootstraps(y, 3), sizes=elimination_sizes(d, 4, 1))
-    for found in (paths.kept_until, orders(paths).argsort(axis=1)):
+    for found in (paths.smallest_size, orders(paths).argsort(axis=1)):
         lower, higher = found[:, : d // 2], found[:, d // 2 :]
         assert ((lower < higher) | (lower == 4)).all()
     assert (lower < higher).all()
@@ -198,11 +198,11 @@ def test_constant_columns_fall_first(n, d):
     X[:, 0], X[:, 5] = 0.1, np.arange(n) == 0
     count = np.minimum(np.arange(n), 1)
     paths = ridge_elimination(X, y, count, sizes=[d, d - 2, 3])
-    assert set(np.flatnonzero(paths.kept_until[0] == d)) == {0, 5}
+    assert set(np.flatnonzero(paths.smallest_size[0] == d)) == {0, 5}
     assert (paths.weight[0, [0, 5]] == 0).all()
     np.testing.assert_array_equal(
-        np.delete(paths.kept_until[0], [0, 5]),
-        ridge_elimination(np.delete(X, [0, 5], axis=1), y, count, sizes=[d - 2, 3]).kept_until[0],
+        np.delete(paths.smallest_size[0], [0, 5]),
+        ridge_elimination(np.delete(X, [0, 5], axis=1), y, count, sizes=[d - 2, 3]).smallest_size[0],
     )
 
 
@@ -265,10 +265,10 @@ def test_sizes_drop_whole_shares(share, steps):
     np.testing.assert_array_equal(elimination_sizes(100, 1, share)[:4], steps)
 
 
-@pytest.mark.parametrize("n_kept", [0, 11])
-def test_sizes_that_cannot_be(n_kept):
+@pytest.mark.parametrize("n_remaining", [0, 11])
+def test_sizes_that_cannot_be(n_remaining):
     with pytest.raises(ValueError, match="Expected to keep 1 to 10 features"):
-        elimination_sizes(10, n_kept, 0.2)
+        elimination_sizes(10, n_remaining, 0.2)
 
 
 @pytest.mark.parametrize("drop", [np.inf, np.nan, 0, -1, -0.2, 1.5, True, None, "half"])

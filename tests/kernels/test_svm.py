@@ -116,7 +116,7 @@ def test_counts_are_repeated_rows(n, d, scale):
     rows = np.repeat(np.arange(n), count)
     once = svm_elimination(X, y, count, sizes=sizes, scale=scale)
     repeated = svm_elimination(X[rows], y[rows], sizes=sizes, scale=scale)
-    np.testing.assert_array_equal(once.kept_until, repeated.kept_until)
+    np.testing.assert_array_equal(once.smallest_size, repeated.smallest_size)
     np.testing.assert_allclose(once.weight, repeated.weight, atol=1e-7 * np.abs(once.weight).max())
     np.testing.assert_allclose(once.coef, repeated.coef, rtol=1e-6)
 
@@ -149,7 +149,7 @@ def test_constant_columns_fall_first(n, d):
     X, y = correlated(n, d, 0.3)
     X[:, 0], X[:, 5] = 0.1, np.arange(n) == 0
     paths = svm_elimination(X, y, np.minimum(np.arange(n), 1), sizes=[d, d - 2, 3])
-    assert set(np.flatnonzero(paths.kept_until[0] == d)) == {0, 5}
+    assert set(np.flatnonzero(paths.smallest_size[0] == d)) == {0, 5}
 
 
 def test_with_nothing_but_constants_the_lowest_columns_are_kept():

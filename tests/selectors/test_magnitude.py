@@ -173,7 +173,7 @@ def test_eliminations_in_lock_step_are_the_same_at_any_size(factor):
     X, y = data()
     counts, sizes = np.ones((2, 40)), elimination_sizes(12, 3, 0.2)
     (ordinary,), (found,) = (lockstep_elimination(values, 2.0 * y - 1, counts, sizes) for values in (X, X * factor))
-    assert found.kept_until.tolist() == ordinary.kept_until.tolist()
+    assert found.smallest_size.tolist() == ordinary.smallest_size.tolist()
     with pytest.raises(ValueError, match="Expected numbers whose squares can be computed"):
         lockstep_elimination(X * factor, 2.0 * y - 1, counts, sizes, scale="full")
 

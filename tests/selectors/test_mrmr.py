@@ -166,8 +166,8 @@ def test_equal_columns_tie_and_the_lowest_is_first():
 def test_scores_that_differ_by_rounding_of_their_terms_tie():
     V, W = np.array([1.0, 1 + 1e-12, 0.5]), np.array([1.0, 1, 0.1])
 
-    def best(score, size, turns=range(3)):
-        return _first_best(score, size, np.array(turns))
+    def best(score, size, ranks=range(3)):
+        return _first_best(score, size, np.array(ranks))
 
     assert best(V, V) == 0
     assert best(V, V, [2, 1, 0]) == 1
@@ -185,8 +185,8 @@ def test_only_relevant_features_and_ties_by_their_turn():
     noisy[:4] = 1 - noisy[:4]
     codes = np.array([y * 0, y, y, noisy, np.tile([0, 1], 20)], np.uint8)
     assert selection_path(make_sample(codes), y, 3).order.tolist() == [[1, 0, 2]]
-    turns = np.array([0, 3, 1, 2, 4])
-    path = selection_path(make_sample(codes), y, 5, relevant_only=True, tie_order=turns)
+    ranks = np.array([0, 3, 1, 2, 4])
+    path = selection_path(make_sample(codes), y, 5, relevant_only=True, tie_ranks=ranks)
     assert path.order.tolist() == [[2, 3, 1]]
     assert (path.relevance > 0).all()
 

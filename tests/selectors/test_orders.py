@@ -70,7 +70,7 @@ def test_a_cut_remembers_what_it_was_cut_from(selector):
 
 @pytest.mark.parametrize("selector", CUT, ids=repr)
 def test_ties_and_notes_are_those_of_a_full_sort(selector):
-    """Columns of few values, of which many tie, cut by the definition: all columns by value, then by turn."""
+    """Columns of few values, of which many tie, cut by the definition: all columns by value, then by tie-break rank."""
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 3, size=(30, 60)).astype(float), np.arange(30) % 2
     X[:, 40:] = X[:, :20]

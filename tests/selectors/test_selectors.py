@@ -1,5 +1,7 @@
 """Every selector: scikit-learn's own checks, weights as repeated rows, batches as single fits."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -14,31 +16,31 @@ from holdfast.selectors.wrapping import deal_folds
 from holdfast.study.named import named_selectors
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
-SELECTORS = [
-    of.Variance(2),
-    of.AnovaF(2),
-    of.Golub(2),
-    of.GolubVariance(2, lambda_v=0.5),
-    of.GolubVariance(2, lambda_v=0.5, units="largest"),
-    of.InformationGain(2),
-    of.SymmetricalUncertaintyFilter(2),
-    of.MRMR(2),
-    of.ReliefF(2),
-    of.LinearSVMWeights(2),
-    of.SVMRFE(2),
-    of.HybridRFE(2, n_forced=1),
-    of.ElasticNetPath(n_features=2),
-    of.ElasticNetPath(0.1, l1_ratio=0.5),
-    of.ElasticNetCV(3, random_state=0),
-    of.ElasticNetCV(3, copies="apart", random_state=0),
-    of.RandomSelector(2, random_state=0),
-    of.StabilitySelection(of.AnovaF(), threshold=0.6, q=2, resampling=hf.ComplementaryPairs(5, stratify=True)),
-    of.EnsembleSelector(of.AnovaF(), 2, n_resamples=5),
-    of.GroupedSelector(of.AnovaF(2)),
-    of.Prefiltered(of.AnovaF(2), of.Variance(6)),
-]
+SETTINGS = {  # of selectors that need more than a number of features, or that are tried with several settings
+    of.GolubVariance: [{"lambda_v": 0.5}, {"lambda_v": 0.5, "units": "largest"}],
+    of.HybridRFE: [{"n_forced": 1}],
+    of.ElasticNetPath: [{}, {"penalty_strength": 0.1, "n_features": None, "l1_ratio": 0.5}],
+    of.ElasticNetCV: [{"cv": 3, "random_state": 0}, {"cv": 3, "copies": "apart", "random_state": 0}],
+    of.RandomSelector: [{"random_state": 0}],
+    of.StabilitySelection: [
+        {"base": of.AnovaF(), "threshold": 0.6, "q": 2, "resampling": hf.ComplementaryPairs(5, stratify=True)}
+    ],
+    of.EnsembleSelector: [{"base": of.AnovaF(), "n_resamples": 5}],
+    of.GroupedSelector: [{"base": of.AnovaF(2)}],
+    of.Prefiltered: [{"base": of.AnovaF(2), "filter": of.Variance(6), "n_features": None}],
+}
 
 
+def registered_selectors():
+    """Every registered selector of holdfast, with two features where it takes a number of them."""
+    for record in of.SELECTORS.values():
+        for kind in record.classes:
+            if issubclass(kind, of.Selector):
+                size = {"n_features": 2} if "n_features" in signature(kind).parameters else {}
+                yield from (kind(**{**size, **settings}) for settings in SETTINGS.get(kind, [{}]))
+
+
+SELECTORS = list(registered_selectors())
 ONE_OF_EACH = list({type(one): one for one in reversed(SELECTORS)}.values())[::-1]
 
 
@@ -58,7 +60,7 @@ def test_scikit_learn_s_checks_raise_nothing(estimator, check):
 
 
 def data(seed=0, n=40, d=12, n_classes=2):
-    """Classes that some features tell, with ties, a constant and a repeated column."""
+    """Classes that some features separate, with ties, a constant and a repeated column."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % n_classes
     X = rng.normal(size=(n, d)) + np.where(np.arange(d) < 4, y[:, None] * 0.8, 0)
@@ -73,8 +75,8 @@ def settings_of(selector):
         return [{"rule": rule} for rule in ("min", "1se")]
     if getattr(selector, "penalty_strength", None) is not None:
         return [{"penalty_strength": lam} for lam in (0.3, 0.05, 0.1)]
-    told = {of.StabilitySelection: "q", of.GroupedSelector: "base__n_features"}.get(type(selector), "n_features")
-    return [{told: size} for size in (1, 3, 5)]
+    name = {of.StabilitySelection: "q", of.GroupedSelector: "base__n_features"}.get(type(selector), "n_features")
+    return [{name: size} for size in (1, 3, 5)]
 
 
 def one_by_one(selector, setting, split, X, y):

@@ -21,7 +21,7 @@ from holdfast.kernels.lockstep import lockstep_elimination
 from holdfast.kernels.ridge import ridge_elimination
 from holdfast.kernels.svm import svm_elimination
 from holdfast.resampling import Samples
-from holdfast.selection import SPARE, FewerFeaturesWarning, Selection, best_columns, tie_order
+from holdfast.selection import SPARE, FewerFeaturesWarning, Selection, best_columns, tie_ranks
 from holdfast.selectors.base import tied
 from holdfast.selectors.elastic_net import exchange_copies
 from holdfast.selectors.wrapping import ResamplingWrapper
@@ -279,17 +279,17 @@ def test_a_cut():
     assert weights.top(6).values.tolist() == [1, 2, 3, 5]
     assert weights.top(6, rule="a gain of 0").note == FEWER.format("a gain of 0")
     assert weights.top(0).values.tolist() == []
-    assert tie_order(5, None).tolist() == [0, 1, 2, 3, 4]
-    assert tie_order(50, 3).tolist() == tie_order(50, 3).tolist() != tie_order(50, 4).tolist()
+    assert tie_ranks(5, None).tolist() == [0, 1, 2, 3, 4]
+    assert tie_ranks(50, 3).tolist() == tie_ranks(50, 3).tolist() != tie_ranks(50, 4).tolist()
 
 
 # Eliminations, step by step
 
 
 def sorted_in_full(weights, k, informative, seed):
-    """The definition: all columns in the order of their turns, sorted by weight, and the first informative ones."""
-    by_turn = np.argsort(tie_order(weights.size, seed))
-    order = by_turn[np.argsort(-weights[by_turn], kind="stable")]
+    """The definition: all columns in the order of their ranks, sorted by weight, and the first informative ones."""
+    by_rank = np.argsort(tie_ranks(weights.size, seed))
+    order = by_rank[np.argsort(-weights[by_rank], kind="stable")]
     order = order[informative[order]]
     return order[:k].tolist(), 0 < k < order.size and weights[order[k - 1]] == weights[order[k]]
 
@@ -310,14 +310,14 @@ def test_the_best_columns_are_those_of_a_full_sort(n_columns, undefined):
         assert (best.order.tolist(), best.ties_at_cut) == sorted_in_full(exact, k, informative, seed)
 
 
-def lockstep(X, y, counts, sizes, tie_order=None, xp="numpy"):
-    (paths,) = lockstep_elimination(X, y, counts, sizes, tie_order=tie_order, xp=xp)
+def lockstep(X, y, counts, sizes, tie_ranks=None, xp="numpy"):
+    (paths,) = lockstep_elimination(X, y, counts, sizes, tie_ranks=tie_ranks, xp=xp)
     return Paths(*paths)
 
 
-def lockstep_on_torch(X, y, counts, sizes, tie_order=None):
+def lockstep_on_torch(X, y, counts, sizes, tie_ranks=None):
     pytest.importorskip("torch", reason="torch is not installed")
-    return lockstep(X, y, counts, sizes, tie_order, xp="torch")
+    return lockstep(X, y, counts, sizes, tie_ranks, xp="torch")
 
 
 @pytest.mark.parametrize(
@@ -325,28 +325,29 @@ def lockstep_on_torch(X, y, counts, sizes, tie_order=None):
 )
 @pytest.mark.parametrize("n", [16, 60])
 def test_turns_are_the_order_of_columns(eliminate, n):
-    """An elimination by turns is one by the lowest column of columns in the order of their turns."""
+    """An elimination by tie-break ranks is one by the lowest column of columns in the order of their ranks."""
     rng = np.random.default_rng(5)
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
     X = np.repeat(rng.normal(size=(n, 7)) + 0.3 * y[:, None], 4, axis=1)
     X[:, 5] = 0.0
     counts = np.array([rng.permutation(np.repeat([0, 1, 2], [n // 4, n - 2 * (n // 4), n // 4])) for _ in range(3)])
     counts[:, :4] += 1
-    sizes, turns = elimination_sizes(28, 3, 0.3), np.array([tie_order(28, seed) for seed in range(3)])
-    ours = eliminate(X, y, counts, sizes=sizes, tie_order=turns)
-    ordered = orders(ours, turns)
-    for at, own in enumerate(turns):
+    sizes, ranks = elimination_sizes(28, 3, 0.3), np.array([tie_ranks(28, seed) for seed in range(3)])
+    ours = eliminate(X, y, counts, sizes=sizes, tie_ranks=ranks)
+    ordered = orders(ours, ranks)
+    for at, own in enumerate(ranks):
         columns = np.argsort(own)
         plain = eliminate(X[:, columns], y, counts[at : at + 1], sizes=sizes)
-        assert ours.kept_until[at][columns].tolist() == plain.kept_until[0].tolist()
+        assert ours.smallest_size[at][columns].tolist() == plain.smallest_size[0].tolist()
         assert ordered[at].tolist() == columns[orders(plain)[0]].tolist()
-    assert (ours.kept_until[0] != ours.kept_until[1]).any()
+    assert (ours.smallest_size[0] != ours.smallest_size[1]).any()
 
 
-def test_turns_of_other_columns_are_refused():
+def test_tie_ranks_of_other_columns_are_refused():
     X, y = copied()
-    with pytest.raises(ValueError, match=r"Expected the turns of 14 columns for all or each of 1 resamples, got shape"):
-        ridge_elimination(X, 2.0 * y - 1, tie_order=np.arange(5))
+    message = r"Expected tie-break ranks of 14 columns for all or each of 1 resamples, got shape"
+    with pytest.raises(ValueError, match=message):
+        ridge_elimination(X, 2.0 * y - 1, tie_ranks=np.arange(5))
 
 
 def test_copies_up_to_shift_scale_and_sign_are_exchanged_with_their_weights():

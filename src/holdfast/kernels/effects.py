@@ -26,11 +26,11 @@ def _sort(values, order, n):  # type: ignore[no-untyped-def]
     gap = 1
     while n > FEW and gap < n // 9:
         gap = 3 * gap + 1
-    for place in range(n):
-        order[place] = place
+    for position in range(n):
+        order[position] = position
     while gap > 0:
-        for place in range(gap, n):
-            row, hole = order[place], place
+        for position in range(gap, n):
+            row, hole = order[position], position
             while hole >= gap and values[order[hole - gap]] > values[row]:
                 order[hole] = order[hole - gap]
                 hole -= gap
@@ -39,20 +39,20 @@ def _sort(values, order, n):  # type: ignore[no-untyped-def]
 
 
 @exact_step
-def _order(values, rows, kept, sorted_rows, which, place_of, order, n):  # type: ignore[no-untyped-def]
+def _order(values, rows, present, sorted_rows, column, index_of_row, order, n):  # type: ignore[no-untyped-def]
     """The order of the first ``n`` values, read off that of all rows where it is known."""
     if sorted_rows.size == 0:
         _sort(values, order, n)
         return
-    for place in range(n):
-        place_of[rows[kept[place]]] = place
-    found = 0
-    for row in sorted_rows[which]:
-        if place_of[row] >= 0:
-            order[found] = place_of[row]
-            found += 1
-    for place in range(n):
-        place_of[rows[kept[place]]] = -1
+    for i in range(n):
+        index_of_row[rows[present[i]]] = i
+    n_found = 0
+    for row in sorted_rows[column]:
+        if index_of_row[row] >= 0:
+            order[n_found] = index_of_row[row]
+            n_found += 1
+    for i in range(n):
+        index_of_row[rows[present[i]]] = -1
 
 
 @exact_step
@@ -63,73 +63,73 @@ def _rank(values, order, ranks, n):  # type: ignore[no-untyped-def]
         last = first
         while last + 1 < n and values[order[last + 1]] == values[order[first]]:
             last += 1
-        for place in range(first, last + 1):
-            ranks[order[place]] = 1 + (first + last) / 2
+        for position in range(first, last + 1):
+            ranks[order[position]] = 1 + (first + last) / 2
         first = last + 1
 
 
 @exact_step
-def _gather(column, rows, values, kept):  # type: ignore[no-untyped-def]
-    """The values of these rows that are there, and where in ``rows`` they stand; how many they are."""
+def _gather(column, rows, values, present):  # type: ignore[no-untyped-def]
+    """Set the values of these rows that are not missing and their indices in ``rows``; returns how many they are."""
     n = 0
-    for place in range(rows.size):
-        value = column[rows[place]]
+    for i in range(rows.size):
+        value = column[rows[i]]
         if math.isfinite(value):
-            values[n], kept[n] = value, place
+            values[n], present[n] = value, i
             n += 1
     return n
 
 
 @exact_step
 def _correlation(first, second, n):  # type: ignore[no-untyped-def]
-    mean_first, mean_second, both, squares_first, squares_second = 0.0, 0.0, 0.0, 0.0, 0.0
-    for place in range(n):
-        mean_first += first[place] / n
-        mean_second += second[place] / n
-    for place in range(n):
-        a, b = first[place] - mean_first, second[place] - mean_second
-        both += a * b
+    mean_first, mean_second, products, squares_first, squares_second = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        mean_first += first[i] / n
+        mean_second += second[i] / n
+    for i in range(n):
+        a, b = first[i] - mean_first, second[i] - mean_second
+        products += a * b
         squares_first += a * a
         squares_second += b * b
     if squares_first <= 0 or squares_second <= 0:
         return math.nan
-    return min(max(both / math.sqrt(squares_first * squares_second), -1.0), 1.0)
+    return min(max(products / math.sqrt(squares_first * squares_second), -1.0), 1.0)
 
 
 @exact_step
 def _hedges(values, labels, n):  # type: ignore[no-untyped-def]
     """Difference of the means of class 1 and class 0 in units of the pooled deviation, corrected for few rows."""
     size, mean, scatter = np.zeros(2), np.zeros(2), 0.0
-    for place in range(n):
-        size[labels[place]] += 1
-        mean[labels[place]] += values[place]
+    for i in range(n):
+        size[labels[i]] += 1
+        mean[labels[i]] += values[i]
     if min(size[0], size[1]) < 1 or n < 3:
         return math.nan
     mean /= size
-    for place in range(n):
-        away = values[place] - mean[labels[place]]
-        scatter += away * away
+    for i in range(n):
+        deviation = values[i] - mean[labels[i]]
+        scatter += deviation * deviation
     if scatter <= 0:
         return math.nan
     return (mean[1] - mean[0]) / math.sqrt(scatter / (n - 2)) * (1 - 3 / (4 * n - 9))
 
 
 @kernel
-def _class_effects(columns, sorted_rows, codes, n_classes, tests, most, starts, splits, features, effects):  # type: ignore[no-untyped-def]
-    place_of = np.full(codes.size, -1)
-    values, ranks = np.empty(most), np.empty(most)
-    kept, order, labels = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+def _class_effects(columns, sorted_rows, codes, n_classes, tests, max_rows, starts, splits, features, effects):  # type: ignore[no-untyped-def]
+    index_of_row = np.full(codes.size, -1)
+    values, ranks = np.empty(max_rows), np.empty(max_rows)
+    present, order, labels = np.empty(max_rows, np.int64), np.empty(max_rows, np.int64), np.empty(max_rows, np.int64)
     sums, size = np.empty(n_classes), np.empty(n_classes)
     for cell in range(splits.size):
         rows = tests[starts[splits[cell]] : starts[splits[cell] + 1]]
-        n = _gather(columns[features[cell]], rows, values, kept)
-        _order(values, rows, kept, sorted_rows, features[cell], place_of, order, n)
+        n = _gather(columns[features[cell]], rows, values, present)
+        _order(values, rows, present, sorted_rows, features[cell], index_of_row, order, n)
         _rank(values, order, ranks, n)
         sums[:], size[:] = 0, 0
-        for place in range(n):
-            label = codes[rows[kept[place]]]
-            labels[place] = label
-            sums[label] += ranks[place]
+        for i in range(n):
+            label = codes[rows[present[i]]]
+            labels[i] = label
+            sums[label] += ranks[i]
             size[label] += 1
         if n_classes == 2:
             effects[cell, 1] = _hedges(values, labels, n)
@@ -140,24 +140,29 @@ def _class_effects(columns, sorted_rows, codes, n_classes, tests, most, starts, 
 
 
 @kernel
-def _number_effects(columns, sorted_rows, target, tests, most, starts, splits, features, effects):  # type: ignore[no-untyped-def]
-    place_of = np.full(target.size, -1)
-    values, wanted, ranks, target_ranks = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
-    kept, order = np.empty(most, np.int64), np.empty(most, np.int64)
+def _number_effects(columns, sorted_rows, target, tests, max_rows, starts, splits, features, effects):  # type: ignore[no-untyped-def]
+    index_of_row = np.full(target.size, -1)
+    values, targets, ranks, target_ranks = (
+        np.empty(max_rows),
+        np.empty(max_rows),
+        np.empty(max_rows),
+        np.empty(max_rows),
+    )
+    present, order = np.empty(max_rows, np.int64), np.empty(max_rows, np.int64)
     for cell in range(splits.size):
         rows = tests[starts[splits[cell]] : starts[splits[cell] + 1]]
-        n = _gather(columns[features[cell]], rows, values, kept)
+        n = _gather(columns[features[cell]], rows, values, present)
         if n < 3:
             effects[cell] = math.nan
             continue
-        for place in range(n):
-            wanted[place] = target[rows[kept[place]]]
-        _order(values, rows, kept, sorted_rows, features[cell], place_of, order, n)
+        for i in range(n):
+            targets[i] = target[rows[present[i]]]
+        _order(values, rows, present, sorted_rows, features[cell], index_of_row, order, n)
         _rank(values, order, ranks, n)
-        _order(wanted, rows, kept, sorted_rows, -1, place_of, order, n)
-        _rank(wanted, order, target_ranks, n)
+        _order(targets, rows, present, sorted_rows, -1, index_of_row, order, n)
+        _rank(targets, order, target_ranks, n)
         effects[cell, 0] = _correlation(ranks, target_ranks, n)
-        effects[cell, 1] = _correlation(values, wanted, n)
+        effects[cell, 1] = _correlation(values, targets, n)
 
 
 def held_out_effects(
@@ -195,14 +200,14 @@ def held_out_effects(
     if not (splits.size and starts[-1]):
         return effects
     rows = frozen(np.concatenate(tests), np.int64)
-    places = [frozen(array, np.int64) for array in (starts, splits, features)]
+    cells = [frozen(array, np.int64) for array in (starts, splits, features)]
     values = frozen(columns, np.float64)
-    most = max(one.size for one in tests)
-    known = frozen(_sort_all(values, target, tests), np.int64)
+    max_rows = max(rows.size for rows in tests)
+    sorted_rows = frozen(_sort_all(values, target, tests), np.int64)
     if n_classes:
-        _class_effects(values, known, frozen(target, np.int64), n_classes, rows, most, *places, effects)
+        _class_effects(values, sorted_rows, frozen(target, np.int64), n_classes, rows, max_rows, *cells, effects)
     else:
-        _number_effects(values, known, frozen(target, np.float64), rows, most, *places, effects)
+        _number_effects(values, sorted_rows, frozen(target, np.float64), rows, max_rows, *cells, effects)
     return effects
 
 

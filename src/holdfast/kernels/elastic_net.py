@@ -5,7 +5,7 @@ For each resample and each :math:`\lambda`, with the resample's weights :math:`c
 .. math:: \frac{1}{\sum_i c_i} \sum_i c_i\, \ell(y_i, b + x_i^\top \beta)
           + \lambda \left( \rho \|\beta\|_1 + \frac{1 - \rho}{2} \|\beta\|_2^2 \right)
 
-over the intercept b and the weights β of columns that are standardized by the resample's own weighted mean and standard
+over the intercept b and the weights β of columns that are standardized by the resample's weighted mean and standard
 deviation (glmnet's scale). :math:`\rho` is ``l1_ratio`` and :math:`\lambda` the selectors' ``penalty_strength``; the
 loss is log(1 + exp(-y f)) or (y - f)²/2.
 
@@ -19,7 +19,7 @@ these weights come from a quadratic *model* of the loss, and a scan of all colum
 On the working set of k columns x, at weights W of the rows, and with columns centered by W (which takes the intercept
 out), the model is ½ δᵀHδ − pullᵀδ with H = XWXᵀ. ``rows`` hold H itself (GRAM: k × k) while k is at most the number of
 rows of data, else the centered columns times √W (k × n), whose products are H. ``L`` is the Cholesky factor of H + l₂
-on the support (the columns with a weight, listed in ``support``), kept as far as the support did not change
+on the support (the columns with a weight, listed in ``support``), reused as far as the support did not change
 (``counts[FACTORED]``); or, with DUAL, of the n × n matrix l₂ + ZᵀZ, where the support is larger than the data has rows.
 Columns that depend on others are noticed by their pivot and shifted out of the support (:func:`_slide`).
 """
@@ -46,13 +46,13 @@ SOLVED, FULL, NOT_CONVERGED = range(3)
 MAX_STEPS, MAX_HALVINGS = 500, 100
 SLOW = 0.2  # a step that leaves more than this of the violation asks for a new model
 MAX_PASSES = 200
-DEPENDENT = 1e-11  # a pivot below this, beside its diagonal, means a column that is a combination of others
+DEPENDENT = 1e-11  # a pivot below this share of its diagonal entry means a column that is a combination of others
 TIED = 1e-9
 
 Family = Literal["logistic", "linear"]
 
 TOLERANCE, ROUNDING, PASSING = 1e-9, 1e-14, 1e-3
-"""What may be violated, beside l1, where a solution is recorded; at least; where the path only passes."""
+"""Largest violation, relative to l1, where a solution is recorded; its floor; and where the path only passes."""
 
 FINEST_RATIO = 0.9
 """Wider steps between lambdas are filled in: the path is followed, never jumped to."""
@@ -130,7 +130,7 @@ class Step(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The solutions at the lambdas that are kept: sorted features and their weights, one list after the other."""
+    """The solutions at the recorded lambdas: sorted features and their weights, one list after the other."""
 
     ids: NDArray[np.int32]
     w: Floats
@@ -141,7 +141,7 @@ class Record(NamedTuple):
 class Paths(NamedTuple):
     """Solutions of M resamples at L lambdas; that of resample m at lambda l is list ``p = m * L + l``.
 
-    Its columns are ``indices[indptr[p] : indptr[p + 1]]``, in rising order, its weights stand at the same places.
+    Its columns are ``indices[indptr[p] : indptr[p + 1]]``, in rising order, and its weights have the same indices.
     """
 
     lambdas: Floats  # M × L, in the order given, else falling
@@ -182,8 +182,8 @@ def elastic_net_paths(
 
     ``y`` is -1 and 1 for the logistic family. Row m of ``counts`` (M × n) says how often, or with which weight, each
     row of ``X`` is in resample m. ``lambdas`` are shared (L) or per resample (M × L), in any order; by default each
-    resample has its own ``n_lambdas``, geometric from its largest useful one down to ``lambda_min_ratio`` of it (1e-4
-    if X has more rows than columns, else 1e-2). With ``stop_at``, a path goes no further than the lambda by which so
+    resample has ``n_lambdas``, geometric from its largest useful one down to ``lambda_min_ratio`` of it (1e-4 if X has
+    more rows than columns, else 1e-2). With ``stop_at``, a path goes no further than the lambda by which so
     many columns have entered: beyond it no column is listed, and intercepts are ``nan``.
     """
     X, y, counts = _check_rows(X, y, counts, family, l1_ratio)
@@ -191,12 +191,12 @@ def elastic_net_paths(
     X = frozen(X / power, np.float64)
     shared = None if lambdas is None else _check_lambdas(lambdas, len(counts))
     ratio = (1e-4 if X.shape[0] > X.shape[1] else 1e-2) if lambda_min_ratio is None else lambda_min_ratio
-    room = np.empty(X.shape[1] * _padded(X.shape[0]))
+    buffer = np.empty(X.shape[1] * _padded(X.shape[0]))
     parts = []
     for m, c in enumerate(counts):
-        ready = _standardize(X, y, c, family, m, room)
-        own = _default_lambdas(ready, l1_ratio, n_lambdas, ratio, m) if shared is None else shared[m]
-        parts.append((own, *_solve(X, ready, l1_ratio, own, m, predict, stop_at)))
+        ready = _standardize(X, y, c, family, m, buffer)
+        grid = _default_lambdas(ready, l1_ratio, n_lambdas, ratio, m) if shared is None else shared[m]
+        parts.append((grid, *_solve(X, ready, l1_ratio, grid, m, predict, stop_at)))
     all_lambdas, sizes, ids, coefficients, standardized, intercepts, predictors = zip(*parts, strict=True)
     indices = np.concatenate(ids)
     with np.errstate(over="ignore"):  # weights of tiny numbers, which not every caller needs
@@ -265,7 +265,7 @@ def _default_lambdas(ready: _Standardized, l1_ratio: float, n_lambdas: int, rati
 # One resample
 
 
-def _standardize(X: Floats, y: Floats, c: Floats, family: Family, resample: int, room: Floats) -> _Standardized:
+def _standardize(X: Floats, y: Floats, c: Floats, family: Family, resample: int, buffer: Floats) -> _Standardized:
     rows = np.flatnonzero(c)
     d, n = X.shape[1], rows.size
     if n == 0 or np.ptp(y[rows]) == 0:
@@ -286,7 +286,7 @@ def _standardize(X: Floats, y: Floats, c: Floats, family: Family, resample: int,
         share, mean, scale = (1 + mean) / 2, 0.0, 1.0
         target[:n] = y[rows]
         intercept, slope = float(np.log(share / (1 - share))), weights * ((target > 0) - share)
-    columns, means, scales = room[: d * weights.size].reshape(d, weights.size), np.empty(d), np.empty(d)
+    columns, means, scales = buffer[: d * weights.size].reshape(d, weights.size), np.empty(d), np.empty(d)
     largest = _standardize_columns(X, rows, weights, slope, columns, means, scales)
     if not (np.isfinite(scales).all() and (scales > LEAST_SCALE).all() and 0 < scale < np.inf):
         raise ValueError(
@@ -301,15 +301,15 @@ def _solve(
     X: Floats, ready: _Standardized, l1_ratio: float, lambdas: Floats, resample: int, predict: bool, stop_at: int | None
 ) -> tuple[Ints, NDArray[np.int32], Floats, Floats, Floats, Floats | None]:
     """Solve one resample; return how many columns each lambda has, which, their weights, intercepts, predictors."""
-    falling, place = np.unique(-lambdas, return_inverse=True)
+    falling, index = np.unique(-lambdas, return_inverse=True)
     record = _follow(ready, l1_ratio, -falling, resample, stop_at)
-    sizes, begins = np.diff(record.ends)[place], record.ends[place]
+    sizes, begins = np.diff(record.ends)[index], record.ends[index]
     ends = np.cumsum(sizes)
     order = np.arange(ends[-1]) + np.repeat(begins - ends + sizes, sizes)
     ids, standardized = record.ids[order], record.w[order] * ready.y_scale
     coefficients = standardized / ready.scale[ids]
-    shifts = np.bincount(np.repeat(np.arange(place.size), sizes), coefficients * ready.mean[ids], place.size)
-    intercepts = ready.y_mean + ready.y_scale * record.intercepts[place] - shifts
+    shifts = np.bincount(np.repeat(np.arange(index.size), sizes), coefficients * ready.mean[ids], index.size)
+    intercepts = ready.y_mean + ready.y_scale * record.intercepts[index] - shifts
     predictors = _predictors(X, sizes, ids, coefficients, intercepts) if predict else None
     return sizes, ids, coefficients, standardized, intercepts, predictors
 
@@ -357,22 +357,22 @@ def _padded(n: int) -> int:
 def _predictors(
     X: Floats, sizes: Ints, ids: NDArray[np.int32], coefficients: Floats, intercepts: Floats
 ) -> NDArray[np.float64]:
-    used, place = np.unique(ids, return_inverse=True)
+    used, position = np.unique(ids, return_inverse=True)
     out = np.repeat(intercepts[:, None], X.shape[0], axis=1)
-    _add_products(np.ascontiguousarray(X[:, used].T), sizes, place.astype(np.int64), coefficients, out)
+    _add_products(np.ascontiguousarray(X[:, used].T), sizes, position.astype(np.int64), coefficients, out)
     return out
 
 
 @summing_kernel
 def _add_products(columns, sizes, ids, coefficients, out):  # type: ignore[no-untyped-def]
-    place = 0
+    entry = 0
     for row in range(sizes.size):
         f = out[row]
         for _ in range(sizes[row]):
-            x, w = columns[ids[place]], coefficients[place]
+            x, w = columns[ids[entry]], coefficients[entry]
             for i in range(f.size):
                 f[i] += w * x[i]
-            place += 1
+            entry += 1
 
 
 @summing_kernel
@@ -428,7 +428,7 @@ def start(data: Data, intercept: float) -> tuple[Point, Working, Model, Step]:
 
 @summing_kernel
 def path(data, point, work, model, step, record, grid, at):  # type: ignore[no-untyped-def]
-    """Solve along the grid from where ``at`` says: the next lambda, and the next place in the record.
+    """Solve along the grid from where ``at`` says: the next lambda, and the next list of the record.
 
     The third number of ``at`` says how many columns may still enter before the path stops. Rows of the grid are log
     lambda, l1, l2, tolerance, and whether to record. Returns SOLVED, FULL (enlarge the record
@@ -529,9 +529,9 @@ def _remember(point, work, model):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _write(point, work, record, place):  # type: ignore[no-untyped-def]
+def _write(point, work, record, index):  # type: ignore[no-untyped-def]
     """Record the weights, sorted by column; return how many columns have one for the first time."""
-    begin, n_new = record.ends[place], 0
+    begin, n_new = record.ends[index], 0
     end = begin
     for k in range(work.size[0]):
         if work.w[k] != 0:
@@ -543,8 +543,8 @@ def _write(point, work, record, place):  # type: ignore[no-untyped-def]
             end += 1
             n_new += not work.entered[work.ids[k]]
             work.entered[work.ids[k]] = True
-    record.ends[place + 1] = end
-    record.intercepts[place] = point.numbers[INTERCEPT]
+    record.ends[index + 1] = end
+    record.intercepts[index] = point.numbers[INTERCEPT]
     return n_new
 
 
@@ -664,7 +664,7 @@ def _step_on_support(data, point, work, model, step, l1, l2):  # type: ignore[no
 
 @summing_step
 def _turn(data, point, work, model, step, l1, l2):  # type: ignore[no-untyped-def]
-    """Solve the model on the support into step.x and turn step.image towards it; return the part of the old kept."""
+    """Solve the model on the support into step.x and turn step.image to it; return the share left of the old step."""
     x, old, pull, numbers, surplus = step.x, step.old, step.pull, step.numbers, point.numbers[SURPLUS]
     n, support = model.counts[SUPPORT], model.support
     for i in range(n):
@@ -821,7 +821,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 @inlined_step
 def _sum(a):  # type: ignore[no-untyped-def]
-    """The sum, in a loop of its own: one that also writes adds in another order where arrays happen to be neighbors."""
+    """The sum, in a separate loop: one that also writes adds in another order where arrays happen to be neighbors."""
     total = 0.0
     for i in range(a.size):
         total += a[i]
@@ -955,9 +955,9 @@ def factor(model, v, l2):  # type: ignore[no-untyped-def]
 def _factor_primal(model, valid, n, l2):  # type: ignore[no-untyped-def]
     L, rows, support, size = model.L, model.rows, model.support, model.rows.shape[1]
     for i in range(valid, n):
-        own = rows[support[i]]
+        row = rows[support[i]]
         for j in range(i + 1):
-            L[i, j] = own[support[j]] if model.counts[GRAM] else dot(own, rows[support[j]])
+            L[i, j] = row[support[j]] if model.counts[GRAM] else dot(row, rows[support[j]])
         L[i, i] += l2
         if not _eliminate(L, i) or i == size:  # no more columns than rows are independent
             model.counts[FACTORED] = i
@@ -1038,9 +1038,9 @@ def minimize_model(work, model, step, l1, l2, tolerance):  # type: ignore[no-unt
         v[k] = work.w[k]
     for i in range(moved.size):
         moved[i] = 0  # with GRAM the model's matrix times (v - w), else its root
-    for turn in range(MAX_PASSES):
+    for iteration in range(MAX_PASSES):
         settled = _pass_coordinates(model, pull, l1, l2, tolerance, v, moved) <= tolerance
-        if turn % 2 == 0 and not settled:
+        if iteration % 2 == 0 and not settled:
             continue
         independent = factor(model, v, l2)
         if settled and independent:
@@ -1055,7 +1055,7 @@ def minimize_model(work, model, step, l1, l2, tolerance):  # type: ignore[no-unt
 
 @summing_step
 def _pass_coordinates(model, pull, l1, l2, tolerance, v, moved):  # type: ignore[no-untyped-def]
-    """Minimize over each weight in turn; return the largest change of a gradient by its own weight."""
+    """Minimize over one weight after the other; return the largest change of a gradient by its weight."""
     largest = 0.0
     for k in range(v.size):
         row, curvature = model.rows[k, : moved.size], model.curvature[k]
@@ -1063,7 +1063,7 @@ def _pass_coordinates(model, pull, l1, l2, tolerance, v, moved):  # type: ignore
             continue
         target = pull[k] - (moved[k] if model.counts[GRAM] else dot(row, moved)) + curvature * v[k]
         new = 0.0
-        if abs(target) > (l1 if v[k] != 0 else l1 + tolerance):  # else equal columns would take turns
+        if abs(target) > (l1 if v[k] != 0 else l1 + tolerance):  # else equal columns would alternate
             new = (target - l1 if target > 0 else target + l1) / (curvature + l2)
         change = new - v[k]
         if change != 0:

@@ -1,4 +1,4 @@
-"""What every elimination is given and gives back, compiled or in lock-step: checks, scaled data, paths, orders.
+"""Inputs and results of every elimination, compiled or in lock-step: checks, scaled data, paths, orders.
 
 Needs nothing but NumPy, as :mod:`~holdfast.kernels.lockstep` does.
 """
@@ -58,7 +58,7 @@ def check_sizes(sizes: ArrayLike | None, n_features: int) -> Ints:
     return passed
 
 
-def check_forced(forced: ArrayLike | None, n_columns: int, n_resamples: int, n_kept: int) -> Mask:
+def check_forced(forced: ArrayLike | None, n_columns: int, n_resamples: int, n_remaining: int) -> Mask:
     """Return the mask of features that may not fall, 1 or M × p; none if not given."""
     mask = np.zeros((1, n_columns), bool) if forced is None else np.atleast_2d(np.asarray(forced, dtype=bool))
     if len(mask) not in (1, n_resamples) or mask.shape[1] != n_columns:
@@ -66,26 +66,26 @@ def check_forced(forced: ArrayLike | None, n_columns: int, n_resamples: int, n_k
             f"Expected forced features as a mask over {n_columns} columns for all or each of {n_resamples} "
             f"resamples, got shape {mask.shape}."
         )
-    check_n_forced(mask, n_kept)
+    check_n_forced(mask, n_remaining)
     return mask
 
 
-def check_n_forced(forced: Mask, n_kept: int) -> None:
-    """Raise if more features are forced, along the last axis, than are kept."""
+def check_n_forced(forced: Mask, n_remaining: int) -> None:
+    """Raise if more features are forced, along the last axis, than remain."""
     most = int(forced.sum(axis=-1).max())
-    if most > n_kept:
-        raise ValueError(f"Expected at most {n_kept} forced features, as many as are kept, got {most}.")
+    if most > n_remaining:
+        raise ValueError(f"Expected at most {n_remaining} forced features, as many as are selected, got {most}.")
 
 
-def check_tie_order(tie_order: ArrayLike | None, n_columns: int, n_resamples: int) -> NDArray[np.int32]:
-    """Return the turn of each column among equally good ones, 1 or M × p; by column if not given."""
-    turns = np.atleast_2d(np.asarray(np.arange(n_columns) if tie_order is None else tie_order, dtype=np.int32))
-    if len(turns) not in (1, n_resamples) or turns.shape[1] != n_columns:
+def check_tie_ranks(tie_ranks: ArrayLike | None, n_columns: int, n_resamples: int) -> NDArray[np.int32]:
+    """Return the tie-break rank of each column, 1 or M × p; by column if not given."""
+    ranks = np.atleast_2d(np.asarray(np.arange(n_columns) if tie_ranks is None else tie_ranks, dtype=np.int32))
+    if len(ranks) not in (1, n_resamples) or ranks.shape[1] != n_columns:
         raise ValueError(
-            f"Expected the turns of {n_columns} columns for all or each of {n_resamples} resamples, got shape "
-            f"{turns.shape}."
+            f"Expected tie-break ranks of {n_columns} columns for all or each of {n_resamples} resamples, got shape "
+            f"{ranks.shape}."
         )
-    return turns
+    return ranks
 
 
 def check_costs(C: ArrayLike) -> Floats:
@@ -156,19 +156,19 @@ def scale_data(X: ArrayLike, scale: Scale) -> Scaled:
 class Paths(NamedTuple):
     """Eliminations of M resamples, each from p features down to k.
 
-    The set of size s that a path passed is ``kept_until <= s``. A weight belongs to columns as the model saw them:
+    The set of size s that a path passed is ``smallest_size <= s``. A weight belongs to columns as the model saw them:
     standardized if it scaled them. ``coef`` and ``intercept`` belong to X as it was handed in.
     """
 
-    kept_until: NDArray[np.int32]  # M × p: size of the smallest set that has the feature
+    smallest_size: NDArray[np.int32]  # M × p: size of the smallest set that has the feature
     weight: Floats  # M × p: its weight in that set's fit
     selected: Ints  # M × k: columns of the last set, ascending
     coef: Floats  # M × k
     intercept: Floats  # M
 
 
-def elimination_sizes(n_features: int, n_kept: int, drop: float = 0.2) -> Ints:
-    """Sizes that an elimination passes: each step drops ⌊drop · remaining⌋, at least one, and never passes ``n_kept``.
+def elimination_sizes(n_features: int, n_remaining: int, drop: float = 0.2) -> Ints:
+    """Sizes that an elimination passes: each step drops ⌊drop · remaining⌋, at least one, down to ``n_remaining``.
 
     From 1 on, ``drop`` is a whole number of features: 1 drops one at a time.
 
@@ -177,13 +177,13 @@ def elimination_sizes(n_features: int, n_kept: int, drop: float = 0.2) -> Ints:
     >>> elimination_sizes(5, 3, 1)
     array([5, 4, 3])
     """
-    if not 1 <= n_kept <= n_features:
-        raise ValueError(f"Expected to keep 1 to {n_features} features, got {n_kept}.")
+    if not 1 <= n_remaining <= n_features:
+        raise ValueError(f"Expected to keep 1 to {n_features} features, got {n_remaining}.")
     _check_drop(drop)
     sizes = [n_features]
-    while sizes[-1] > n_kept:
+    while sizes[-1] > n_remaining:
         share = drop * sizes[-1] if drop < 1 else drop
-        sizes.append(max(n_kept, sizes[-1] - max(1, math.floor(share + 1e-9))))  # 0.29 · 100 is 28.999…
+        sizes.append(max(n_remaining, sizes[-1] - max(1, math.floor(share + 1e-9))))  # 0.29 · 100 is 28.999…
     return np.array(sizes, dtype=np.int64)
 
 
@@ -196,21 +196,21 @@ def _check_drop(drop: Any) -> None:
         )
 
 
-def orders(paths: Paths, tie_order: ArrayLike | None = None) -> NDArray[np.int32]:
-    """Features of each path from the last to the first to fall; of one step by falling |weight|, then by their turn.
+def orders(paths: Paths, tie_ranks: ArrayLike | None = None) -> NDArray[np.int32]:
+    """Features of each path, the last to fall first; of one step by falling |weight|, then by tie-break rank.
 
-    ``tie_order`` holds the turn of each column, for all or each of the resamples; by column if not given.
+    ``tie_ranks`` has a rank for each column, for all or each of the resamples; by column if not given.
     """
     n_resamples, n_columns = paths.weight.shape
-    turns = np.broadcast_to(check_tie_order(tie_order, n_columns, n_resamples), (n_resamples, n_columns))
-    return first_of_orders(paths.kept_until, paths.weight, n_columns, turns.__getitem__, range(n_resamples))
+    ranks = np.broadcast_to(check_tie_ranks(tie_ranks, n_columns, n_resamples), (n_resamples, n_columns))
+    return first_of_orders(paths.smallest_size, paths.weight, n_columns, ranks.__getitem__, range(n_resamples))
 
 
 def first_of_orders(
-    kept_until: NDArray[Any],
+    smallest_size: NDArray[Any],
     weight: NDArray[Any],
     size: int,
-    turns: Callable[[int], NDArray[np.int32]],
+    tie_ranks: Callable[[int], NDArray[np.int32]],
     resample: Sequence[int],
     names: NDArray[Any] | None = None,
 ) -> NDArray[np.int32]:
@@ -218,32 +218,32 @@ def first_of_orders(
 
     Parameters
     ----------
-    kept_until, weight
+    smallest_size, weight
         Paths × features, as in :class:`Paths`.
     size
         One that all paths passed.
-    turns
-        Gives the turn of each feature in a resample; asked for where features tie.
+    tie_ranks
+        Returns the tie-break rank of each feature in a resample; called where features tie.
     resample
         The resample of each path.
     names
-        Features of each path, if ``kept_until`` and ``weight`` are of some only.
+        Features of each path, if ``smallest_size`` and ``weight`` are of some only.
     """
     n_paths, n_columns = weight.shape
     columns: NDArray[Any] = np.broadcast_to(np.arange(n_columns) if names is None else names, weight.shape)
-    step: NDArray[Any] = kept_until
+    step: NDArray[Any] = smallest_size
     if size < n_columns:
-        left = np.nonzero(kept_until <= size)[1].reshape(n_paths, size)
-        step, weight = (np.take_along_axis(values, left, axis=1) for values in (kept_until, weight))
+        left = np.nonzero(smallest_size <= size)[1].reshape(n_paths, size)
+        step, weight = (np.take_along_axis(values, left, axis=1) for values in (smallest_size, weight))
         columns = left if names is None else np.take_along_axis(names, left, axis=1)
     weight = np.abs(weight)
     order = np.lexsort((-weight, step), axis=1)
     columns, step, weight = (np.take_along_axis(values, order, axis=1) for values in (columns, step, weight))
-    apart = (step[:, 1:] != step[:, :-1]) | (weight[:, :-1] - weight[:, 1:] > TIE * weight[:, :-1])
-    for path in np.flatnonzero(~apart.all(axis=1)).tolist():
-        group = np.concatenate([[0], np.cumsum(apart[path])])
-        own = turns(resample[path])[columns[path]]
-        columns[path] = columns[path][np.lexsort((own, group))]
+    distinct = (step[:, 1:] != step[:, :-1]) | (weight[:, :-1] - weight[:, 1:] > TIE * weight[:, :-1])
+    for path in np.flatnonzero(~distinct.all(axis=1)).tolist():
+        group = np.concatenate([[0], np.cumsum(distinct[path])])
+        ranks = tie_ranks(resample[path])[columns[path]]
+        columns[path] = columns[path][np.lexsort((ranks, group))]
     return columns.astype(np.int32)
 
 
@@ -251,18 +251,18 @@ def on_scale_of_data(coef: Floats, intercept: Floats, shift: Floats, unit: Float
     """Turn weights of columns (x − shift) / unit, along the last axis, and their intercepts into those of x."""
     with np.errstate(over="ignore", invalid="ignore"):  # weights of tiny numbers, which not every caller needs
         coef = coef / unit
-        moved = np.cumsum(coef * shift, axis=-1)[..., -1]  # one term after the other, whatever stands beside a row
+        moved = np.cumsum(coef * shift, axis=-1)[..., -1]  # one term after the other, whatever the other rows
         return coef, intercept - moved
 
 
 def check_solved(model: str, unsolved: Ints, max_iter: int) -> None:
-    """Raise if a fit was given up: ``unsolved`` has its number of features, else 0, by (setting and) resample."""
+    """Raise if a fit did not converge: ``unsolved`` has its number of features, else 0, by (setting and) resample."""
     if unsolved.any():
         raise unsolved_error(model, unsolved, max_iter)
 
 
 def unsolved_error(model: str, unsolved: Ints | int, max_iter: int = 1000) -> ArithmeticError:
-    """The error of fits that were given up; of a single path if ``unsolved`` is a number."""
+    """The error of fits that did not converge; of a single path if ``unsolved`` is a number."""
     sizes = np.atleast_1d(unsolved)
     *setting, resample = np.argwhere(sizes)[0]
     which = f"resample {resample} at {sizes[*setting, resample]} features" + "".join(

@@ -7,7 +7,7 @@ they call, in this order:
 
 What the arrays of :class:`Workspace` hold, for n rows, p columns at the start, and s columns that are active now:
 
-- ``places[:s]`` are the active columns, ascending, as places 0 … p − 1 in ``Z.column``; ``w[:s]`` their weights of Z.
+- ``active[:s]`` are the active columns, ascending, as indices 0 … p − 1 of ``Z.column``; ``w[:s]`` their weights of Z.
   The weights of X's standardized columns are w · β⁻¹ for forced ones (β is the shrinkage), w for others: Z holds the
   forced columns divided by β, so that the penalty is ½‖w‖² for all.
 - ``K`` is the lower triangle of ZZᵀ over the resample's rows (rows that it did not draw are not in it) and the active
@@ -16,11 +16,11 @@ What the arrays of :class:`Workspace` hold, for n rows, p columns at the start, 
 - ``dropped`` holds the columns that the last cut took away.
 
 The cut (:func:`cut`): forced columns stay, constant ones (``Z.factor`` 0) fall first, the others stay by falling |w|.
-Weights within a share ``TIE`` of the one at the edge tie and stay by their turn in ``tie_order``. The lock-step form
-has the same rule on rectangular arrays (:func:`holdfast.kernels.lockstep.mask_kept`): change both.
+Weights within a share ``TIE`` of the one at the edge tie and stay by their ``tie_ranks``. The lock-step form
+has the same rule on rectangular arrays (:func:`holdfast.kernels.lockstep.mask_remaining`): change both.
 
 What may be changed: anything, as long as ``test_ridge.py`` and ``test_svm.py`` (optimum, exactness),
-``test_ties.py`` (turns) and ``test_lockstep.py`` (both forms take the same paths) pass. Sums must not call
+``test_ties.py`` (tie-break ranks) and ``test_lockstep.py`` (both forms take the same paths) pass. Sums must not call
 BLAS, and loops stay loops: array expressions take numba ten times as long to compile.
 """
 
@@ -40,7 +40,7 @@ from holdfast.kernels.elimination import (
     check_labels,
     check_sizes,
     check_solved,
-    check_tie_order,
+    check_tie_ranks,
     on_scale_of_data,
     scale_data,
 )
@@ -59,7 +59,7 @@ class Layout(NamedTuple):
     columns: Ints  # 1 or M × p: where each path starts
     forced: NDArray[np.bool_]  # 1 or M × p: which of them may not fall
     sizes: Ints
-    tie_order: NDArray[np.int32]  # 1 or M × p: the turn of each column among equally good ones
+    tie_ranks: NDArray[np.int32]  # 1 or M × p: tie-break rank of each column
 
 
 def lay_out(
@@ -70,17 +70,17 @@ def lay_out(
     columns: ArrayLike | None,
     forced: ArrayLike | None,
     scale: Scale,
-    tie_order: ArrayLike | None,
+    tie_ranks: ArrayLike | None,
 ) -> Layout:
-    """Check what an elimination is given and lay it out."""
+    """Check the input of an elimination and lay it out."""
     y, counts = check_labels(np.shape(X), y, counts)
     data, n_resamples = scale_data(X, scale), len(counts)
     start = check_columns(columns, data.shape[1], n_resamples)
     p = start.shape[1]
     passed = check_sizes(sizes, p)
     held = check_forced(forced, p, n_resamples, int(passed[-1]))
-    turns = check_tie_order(tie_order, p, n_resamples)
-    arrays: tuple[NDArray[Any], ...] = (y, counts, start, held, passed, turns)
+    ranks = check_tie_ranks(tie_ranks, p, n_resamples)
+    arrays: tuple[NDArray[Any], ...] = (y, counts, start, held, passed, ranks)
     shared = data.wide and not data.split and columns is None
     return Layout(data, shared, *(frozen(array, array.dtype) for array in arrays))
 
@@ -88,27 +88,27 @@ def lay_out(
 class Outcome(NamedTuple):
     """What a kernel writes."""
 
-    kept_until: NDArray[np.int32]  # M × p
+    smallest_size: NDArray[np.int32]  # M × p
     weight: Floats  # M × p
     coef: Floats  # M × k, of the columns of XT
     intercept: Floats  # M
-    unsolved: Ints  # M: number of features of the fit that was given up, or 0
+    unsolved: Ints  # M: number of features of the fit that did not converge, or 0
 
 
 def empty_outcome(layout: Layout) -> Outcome:
-    """Make room for what a kernel writes."""
+    """Allocate what a kernel writes."""
     M, p, k = len(layout.counts), layout.columns.shape[1], layout.sizes[-1]
     return Outcome(np.empty((M, p), np.int32), np.empty((M, p)), np.empty((M, k)), np.empty(M), np.zeros(M, np.int64))
 
 
 def collect_paths(model: str, layout: Layout, outcome: Outcome, max_iter: int) -> Paths:
-    """Put what a kernel wrote into terms of X as it was handed in; raise if it gave a fit up."""
-    kept_until, weight, coef, intercept, unsolved = outcome
+    """Put what a kernel wrote into terms of X as it was handed in; raise if a fit did not converge."""
+    smallest_size, weight, coef, intercept, unsolved = outcome
     check_solved(model, unsolved, max_iter)
-    last = kept_until == layout.sizes[-1]
+    last = smallest_size == layout.sizes[-1]
     selected = np.broadcast_to(layout.columns, last.shape)[last].reshape(coef.shape)
     coef, intercept = on_scale_of_data(coef, intercept, layout.data.shift[selected], layout.data.unit[selected])
-    return Paths(kept_until, weight, selected, coef, intercept)
+    return Paths(smallest_size, weight, selected, coef, intercept)
 
 
 class Workspace(NamedTuple):
@@ -116,9 +116,9 @@ class Workspace(NamedTuple):
 
     K: NDArray[np.float64]  # Gram matrix of the path's rows
     shared: NDArray[np.float64]  # of all rows and columns, or empty
-    L: NDArray[np.float64]  # room for a factor
-    R: NDArray[np.float64]  # room for a chunk of rows of Z
-    places: NDArray[np.int64]  # of the active columns, ascending
+    L: NDArray[np.float64]  # space for a factor
+    R: NDArray[np.float64]  # space for a chunk of rows of Z
+    active: NDArray[np.int64]  # columns, ascending
     dropped: NDArray[np.int64]
     w: NDArray[np.float64]  # weights of the active columns
     scratch: NDArray[np.float64]
@@ -128,7 +128,7 @@ class Workspace(NamedTuple):
 
 @summing_step
 def make_workspace(Z, n, wide, shared):  # type: ignore[no-untyped-def]
-    """Make room for paths from these columns on up to n rows; with the shared Gram matrix if there is to be one."""
+    """Allocate arrays for paths from these columns on up to n rows; with the shared Gram matrix if asked."""
     p = Z.column.size
     side = n if wide else p
     work = Workspace(
@@ -136,7 +136,7 @@ def make_workspace(Z, n, wide, shared):  # type: ignore[no-untyped-def]
         np.arange(p), np.empty(p, np.int64), vector(p), vector(p), vector(n), vector(n),
     )  # fmt: skip
     if shared:
-        _build(work.shared, Z, work.places, np.arange(n), work.R)
+        _build(work.shared, Z, work.active, np.arange(n), work.R)
     return work
 
 
@@ -150,11 +150,11 @@ def begin_resample(work, Z, counts, rows, split, in_dual, start, scale):  # type
     fill(Z.factor, 1.0)
     if split:
         standardize(Z, counts)
-    for place in range(Z.column.size):
-        work.places[place] = place
-        scale[place] = Z.factor[place]
+    for column in range(Z.column.size):
+        work.active[column] = column
+        scale[column] = Z.factor[column]
     if in_dual and work.shared.size == 0:
-        _build(start, Z, work.places, rows, work.R)
+        _build(start, Z, work.active, rows, work.R)
     elif in_dual:
         for i in range(rows.size):
             for j in range(i + 1):
@@ -164,9 +164,9 @@ def begin_resample(work, Z, counts, rows, split, in_dual, start, scale):  # type
 @summing_step
 def begin_path(work, Z, forced, shrinkage, scale):  # type: ignore[no-untyped-def]
     """All columns are active; divide the forced by their shrinkage β, for the penalty ½β²w²."""
-    for place in range(forced.size):
-        work.places[place] = place
-        Z.factor[place] = scale[place] / shrinkage if forced[place] else scale[place]
+    for column in range(forced.size):
+        work.active[column] = column
+        Z.factor[column] = scale[column] / shrinkage if forced[column] else scale[column]
     fill(work.w, 0.0)
     fill(work.spread, 0.0)
 
@@ -189,7 +189,7 @@ def next_gram(work, Z, rows, n_active, n_dropped):  # type: ignore[no-untyped-de
         add_gram(work.K, Z, work.dropped[:n_dropped], rows, -1.0, work.R)
         if _has_its_digits(work, rows.size):
             return
-    _build(work.K, Z, work.places[:n_active], rows, work.R)
+    _build(work.K, Z, work.active[:n_active], rows, work.R)
     _note_diagonal(work, rows.size)
 
 
@@ -208,19 +208,19 @@ def _has_its_digits(work, n):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _reweigh(work, Z, rows, places, shrinkage):  # type: ignore[no-untyped-def]
+def _reweigh(work, Z, rows, active, shrinkage):  # type: ignore[no-untyped-def]
     """Give the forced columns in K, which the shared matrix has undivided, their factor."""
     for sign in (-1.0, 1.0):
-        for q in range(places.size):
-            Z.factor[places[q]] *= shrinkage if sign < 0 else 1 / shrinkage
-        add_gram(work.K, Z, places, rows, sign, work.R)
+        for q in range(active.size):
+            Z.factor[active[q]] *= shrinkage if sign < 0 else 1 / shrinkage
+        add_gram(work.K, Z, active, rows, sign, work.R)
 
 
 @summing_step
-def _build(K, Z, places, rows, R):  # type: ignore[no-untyped-def]
+def _build(K, Z, active, rows, R):  # type: ignore[no-untyped-def]
     for i in range(padded(rows.size)):
         fill(K[i], 0.0)
-    add_gram(K, Z, places, rows, 1.0, R)
+    add_gram(K, Z, active, rows, 1.0, R)
 
 
 @summing_step
@@ -228,78 +228,78 @@ def weigh(work, Z, n_active, rows, a):  # type: ignore[no-untyped-def]
     """Set the weights of the active columns from dual variables of these rows."""
     for i in range(rows.size):
         work.spread[rows[i]] = a[i]
-    weights_of(Z, work.places[:n_active], work.spread, work.w)
+    weights_of(Z, work.active[:n_active], work.spread, work.w)
 
 
 @summing_step
-def record(work, n_active, forced, shrinkage, kept_until, weight):  # type: ignore[no-untyped-def]
+def record(work, n_active, forced, shrinkage, smallest_size, weight):  # type: ignore[no-untyped-def]
     """Note the weights of the active columns, of X and not of Z, and that they got as far as here."""
     for q in range(n_active):
-        place = work.places[q]
-        weight[place] = work.w[q] / (shrinkage if forced[place] else 1.0)
-        kept_until[place] = n_active
+        column = work.active[q]
+        weight[column] = work.w[q] / (shrinkage if forced[column] else 1.0)
+        smallest_size[column] = n_active
 
 
 @summing_step
 def finish(work, Z, n_active, b, coef):  # type: ignore[no-untyped-def]
     """Set the coefficients of X that the weights of Z amount to; returns the intercept."""
     for q in range(n_active):
-        place = work.places[q]
-        coef[q] = work.w[q] * Z.factor[place]
-        b -= coef[q] * Z.mean[place]
+        column = work.active[q]
+        coef[q] = work.w[q] * Z.factor[column]
+        b -= coef[q] * Z.mean[column]
     return b
 
 
 @summing_step
-def cut(work, Z, n_active, n_kept, forced, tie_order):  # type: ignore[no-untyped-def]
-    """Keep the forced and the largest weights, ties by their turn in ``tie_order``; list what falls in ``dropped``."""
-    places, w, sizes = work.places, work.w, work.scratch
+def cut(work, Z, n_active, n_remaining, forced, tie_ranks):  # type: ignore[no-untyped-def]
+    """Keep the forced and the largest weights, ties by ``tie_ranks``; list what falls in ``dropped``."""
+    active, w, sizes = work.active, work.w, work.scratch
     n_free = 0
     for q in range(n_active):
-        if not forced[places[q]]:
-            sizes[n_free] = _size(Z, places[q], w[q])
+        if not forced[active[q]]:
+            sizes[n_free] = _size(Z, active[q], w[q])
             n_free += 1
-    room_for_free = n_kept - (n_active - n_free)
-    edge = _kth_largest(sizes[:n_free], room_for_free) if room_for_free > 0 else np.inf
-    above, below = edge + TIE * abs(edge), edge - TIE * abs(edge) if room_for_free > 0 else np.inf
+    n_wanted = n_remaining - (n_active - n_free)
+    edge = _kth_largest(sizes[:n_free], n_wanted) if n_wanted > 0 else np.inf
+    above, below = edge + TIE * abs(edge), edge - TIE * abs(edge) if n_wanted > 0 else np.inf
     for q in range(n_free):
-        room_for_free -= sizes[q] > above
-    last_turn = _last_turn(work, Z, n_active, forced, below, above, tie_order, room_for_free)
-    kept, fallen = 0, 0
+        n_wanted -= sizes[q] > above
+    last_rank = _last_tie_rank(work, Z, n_active, forced, below, above, tie_ranks, n_wanted)
+    n_left, n_dropped = 0, 0
     for q in range(n_active):
-        place = places[q]
-        size = np.inf if forced[place] else _size(Z, place, w[q])
-        tied = below <= size <= above and tie_order[place] <= last_turn
-        if tied or size > above or forced[place]:
-            places[kept], w[kept] = place, w[q]
-            kept += 1
+        column = active[q]
+        size = np.inf if forced[column] else _size(Z, column, w[q])
+        tied = below <= size <= above and tie_ranks[column] <= last_rank
+        if tied or size > above or forced[column]:
+            active[n_left], w[n_left] = column, w[q]
+            n_left += 1
         else:
-            work.dropped[fallen] = place
-            fallen += 1
+            work.dropped[n_dropped] = column
+            n_dropped += 1
 
 
 @summing_step
-def _last_turn(work, Z, n_active, forced, below, above, tie_order, n_wanted):  # type: ignore[no-untyped-def]
-    """The turn of the last of so many tied features that is kept; those of a later turn fall."""
-    places, turns, n_tied = work.places, work.scratch, 0
+def _last_tie_rank(work, Z, n_active, forced, below, above, tie_ranks, n_wanted):  # type: ignore[no-untyped-def]
+    """Largest tie-break rank among the ``n_wanted`` tied features that stay; those of higher rank fall."""
+    active, ranks, n_tied = work.active, work.scratch, 0
     for q in range(n_active):
-        if not forced[places[q]] and below <= _size(Z, places[q], work.w[q]) <= above:
-            turns[n_tied] = -tie_order[places[q]]
+        if not forced[active[q]] and below <= _size(Z, active[q], work.w[q]) <= above:
+            ranks[n_tied] = -tie_ranks[active[q]]
             n_tied += 1
     if n_wanted <= 0:
         return -1.0
-    return -_kth_largest(turns[:n_tied], n_wanted) if n_wanted < n_tied else np.inf
+    return -_kth_largest(ranks[:n_tied], n_wanted) if n_wanted < n_tied else np.inf
 
 
 @summing_step
-def _size(Z, place, w):  # type: ignore[no-untyped-def]
+def _size(Z, column, w):  # type: ignore[no-untyped-def]
     """What a column is judged by; constant ones are worse than any other."""
-    return abs(w) if Z.factor[place] > 0 else -1.0
+    return abs(w) if Z.factor[column] > 0 else -1.0
 
 
 @summing_step
 def _kth_largest(values, k):  # type: ignore[no-untyped-def]
-    """Quickselect, in place; every turn leaves out the pivot at least."""
+    """Quickselect, in place; every pass leaves out the pivot at least."""
     low, high, target, pivot = 0, values.size, values.size - k, np.nan
     for _ in range(values.size):
         pivot = values[(low + high) // 2]

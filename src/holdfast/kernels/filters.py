@@ -1,7 +1,7 @@
 """Features weighed one by one, from the mean and scatter of each class: variance, Golub's ratio, both, ANOVA's F.
 
 One pass (:func:`class_moments`) is enough for all. It is a product with centered data, class by class, and where that
-would lose digits, because a class hardly varies beside its distance from the center, the two passes of the definition.
+would lose digits, because a class varies little compared to its distance from the center, the definition's two passes.
 """
 
 import math
@@ -92,7 +92,7 @@ def variance(moments: Moments) -> Floats:
         return np.full(moments.unit.size, math.nan)
     scaled = (moments.scatter.sum(axis=0) + _between(moments)) / (size - 1)
     _check_representable(scaled, moments.unit)
-    with np.errstate(under="ignore"):  # beside the largest, that is nothing
+    with np.errstate(under="ignore"):  # negligible next to the largest
         return scaled * moments.unit * moments.unit
 
 
@@ -159,26 +159,26 @@ def anova_f(moments: Moments) -> Floats:
 
 
 def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, moments: Moments) -> None:
-    """Fill in the moments of a class for these columns: the mean beside its first row, then the deviations from it."""
+    """Fill in a class's moments for these columns: the mean relative to its first row, then deviations from it."""
     rows = np.flatnonzero(weights)
     first = values[rows[0], columns]
-    beside = values[np.ix_(rows, columns)] - first
-    mean = weights[rows] @ beside / weights.sum()
+    shifted = values[np.ix_(rows, columns)] - first
+    mean = weights[rows] @ shifted / weights.sum()
     moments.mean[group, columns] = first + mean
-    moments.scatter[group, columns] = weights[rows] @ (beside - mean) ** 2
+    moments.scatter[group, columns] = weights[rows] @ (shifted - mean) ** 2
 
 
 def _between(moments: Moments) -> Floats:
-    """Scatter of the class means; beside the first, so that equal means have none."""
+    """Scatter of the class means; relative to the first, so that equal means have none."""
     if len(moments.size) == 2:
-        apart = moments.mean[1] - moments.mean[0]
-        apart *= apart
-        apart *= moments.size[0] * moments.size[1] / moments.size.sum()
-        return apart
-    beside = moments.mean - moments.mean[0]
-    beside -= moments.size @ beside / moments.size.sum()
-    beside *= beside
-    return moments.size @ beside
+        difference = moments.mean[1] - moments.mean[0]
+        difference *= difference
+        difference *= moments.size[0] * moments.size[1] / moments.size.sum()
+        return difference
+    shifted = moments.mean - moments.mean[0]
+    shifted -= moments.size @ shifted / moments.size.sum()
+    shifted *= shifted
+    return moments.size @ shifted
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
@@ -204,27 +204,27 @@ def best_by_moments(
     """
     values, unit = lib.array(data.values), lib.array(data.unit)
     weights = lib.array(np.ascontiguousarray(counts[:, data.rows], dtype=np.float64))
-    found: list[list[tuple[NDArray[Any], NDArray[Any]]]] = [[] for _ in lambdas]
+    best: list[list[tuple[NDArray[Any], NDArray[Any]]]] = [[] for _ in lambdas]
     for part in parts(len(counts), 40 * values.shape[0] * values.shape[1], lib):
         size, mean, scatter = _moments(values, weights[part], data.ends)
         spread = _variance(size, mean, scatter) * unit * unit
         ratio = _golub(size, mean, scatter) if len(size) == 2 else None
-        for factor, own in zip(lambdas, found, strict=True):
+        for factor, blocks in zip(lambdas, best, strict=True):
             weighed = spread if np.isinf(factor) or ratio is None else ratio + (factor * spread if factor else 0.0)
             largest, columns = lib.largest(weighed, n_best)
-            own.append((lib.host(largest), lib.host(columns)))
-    return [BestWeights(*(np.concatenate(arrays) for arrays in zip(*own, strict=True))) for own in found]
+            blocks.append((lib.host(largest), lib.host(columns)))
+    return [BestWeights(*(np.concatenate(arrays) for arrays in zip(*blocks, strict=True))) for blocks in best]
 
 
 def _moments(values: Array, weights: Array, ends: list[int]) -> tuple[list[Array], list[Array], list[Array]]:
     """Size, mean and scatter of each class."""
     sizes, means, scatters = [], [], []
     for begin, end in pairwise(ends):
-        own, rows = weights[:, begin:end], values[begin:end]
-        size = own.sum(1)[:, None]
-        mean = own @ rows / size
+        class_weights, rows = weights[:, begin:end], values[begin:end]
+        size = class_weights.sum(1)[:, None]
+        mean = class_weights @ rows / size
         deviations = rows[None] - mean[:, None, :]
-        scatters.append((own[:, None, :] @ (deviations * deviations))[:, 0])
+        scatters.append((class_weights[:, None, :] @ (deviations * deviations))[:, 0])
         sizes.append(size)
         means.append(mean)
     return sizes, means, scatters
@@ -232,12 +232,12 @@ def _moments(values: Array, weights: Array, ends: list[int]) -> tuple[list[Array
 
 def _variance(size: list[Array], mean: list[Array], scatter: list[Array]) -> Array:
     total = sum(size)
-    beside = [own - mean[0] for own in mean]
-    center = sum(n * own for n, own in zip(size, beside, strict=True)) / total
-    between = sum(n * (own - center) ** 2 for n, own in zip(size, beside, strict=True))
+    shifted = [class_mean - mean[0] for class_mean in mean]
+    center = sum(n * class_mean for n, class_mean in zip(size, shifted, strict=True)) / total
+    between = sum(n * (class_mean - center) ** 2 for n, class_mean in zip(size, shifted, strict=True))
     return (sum(scatter) + between) / (total - 1)
 
 
 def _golub(size: list[Array], mean: list[Array], scatter: list[Array]) -> Array:
-    deviations = [(own / (n - 1.0 * (n > 1))) ** 0.5 for n, own in zip(size, scatter, strict=True)]
+    deviations = [(class_scatter / (n - 1.0 * (n > 1))) ** 0.5 for n, class_scatter in zip(size, scatter, strict=True)]
     return abs(mean[0] - mean[1]) / (deviations[0] + deviations[1])

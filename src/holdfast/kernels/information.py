@@ -1,11 +1,11 @@
 """Information of discrete features: exact sums over integer histograms, codes of numbers, and mRMR's choice by them.
 
-n·log n of every count is kept as a whole number of a tiny unit. Sums of whole numbers do not depend on their order, so
+n·log n of every count is stored as a whole number of a tiny unit. Sums of whole numbers do not depend on their order:
 the information of two features is the same to the last bit however the samples are ordered, whichever of the two comes
-first, and whether a sample is counted twice or stands there twice.
+first, and whether a sample is counted twice or listed twice.
 
-Numbers become codes in bins of equal width (:func:`equal_width_codes`) or where cuts tell the classes apart
-(:func:`mdl_codes`). :func:`selection_path` chooses features that tell much of the class and little of each other.
+Numbers become codes in bins of equal width (:func:`equal_width_codes`) or where cuts separate the classes
+(:func:`mdl_codes`). :func:`selection_path` chooses features that say much about the class and little about each other.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ class Sample(NamedTuple):
     counts: NDArray[np.uint32]
     table: LogTable
     by_row: Codes | None  # samples × features, if rows are few
-    own: Ints  # Σ x·log x over the values of each feature, in the table's unit
+    marginals: Ints  # Σ x·log x over the values of each feature, in the table's unit
 
     @property
     def whole(self) -> np.int64:
@@ -76,7 +76,7 @@ def make_sample(codes: Codes, counts: ArrayLike | None = None) -> Sample:
     table = LogTable.up_to(int(weights.sum()))
     few = n_samples <= FEW_ROWS and int(weights.sum()) <= MAX_COUNTED
     sample = Sample(codes, weights, table, frozen(codes.T, np.uint8) if few else None, np.empty(0, np.int64))
-    return sample._replace(own=joint(sample, np.zeros(n_samples, np.uint32)))
+    return sample._replace(marginals=joint(sample, np.zeros(n_samples, np.uint32)))
 
 
 def information(sample: Sample, labels: ArrayLike) -> NDArray[np.float64]:
@@ -88,8 +88,8 @@ def information(sample: Sample, labels: ArrayLike) -> NDArray[np.float64]:
 
 def uncertainty(sample: Sample, labels: ArrayLike) -> NDArray[np.float64]:
     """2·I(x; labels) / (H(x) + H(labels)) of each feature; 0 if both are constant."""
-    information, labels_own = _shared(sample, labels)
-    entropies = 2 * sample.whole - sample.own - labels_own
+    information, label_marginal = _shared(sample, labels)
+    entropies = 2 * sample.whole - sample.marginals - label_marginal
     return np.divide(2 * information, entropies, out=np.zeros(entropies.size), where=entropies > 0)
 
 
@@ -103,10 +103,10 @@ def _shared(sample: Sample, labels: ArrayLike) -> tuple[Ints, np.int64]:
     """n·I of each feature with the labels, and Σ x·log x over the labels' values, both in the table's unit."""
     reference = np.asarray(labels, dtype=np.uint32)
     in_labels = np.bincount(reference, weights=sample.counts).astype(np.int64)
-    labels_own = sample.table.entries[in_labels].sum()
-    information = sample.whole - sample.own - labels_own + joint(sample, reference)
+    label_marginal = sample.table.entries[in_labels].sum()
+    information = sample.whole - sample.marginals - label_marginal + joint(sample, reference)
     information[information <= NO_INFORMATION * sample.whole] = 0
-    return information, labels_own
+    return information, label_marginal
 
 
 def joint(sample: Sample, labels: NDArray[np.unsignedinteger[Any]]) -> Ints:
@@ -115,8 +115,8 @@ def joint(sample: Sample, labels: NDArray[np.unsignedinteger[Any]]) -> Ints:
     reference = frozen(labels, np.uint32)
     n_labels = int(reference.max(initial=0)) + 1
     if sample.by_row is not None:
-        room = np.empty((codes.shape[1] + 1, WIDTH), np.uint8)
-        _sum_by_pairs(sample.by_row, reference, n_labels, frozen(sample.counts, np.uint8), entries, room, sums)
+        counted = np.empty((codes.shape[1] + 1, WIDTH), np.uint8)
+        _sum_by_pairs(sample.by_row, reference, n_labels, frozen(sample.counts, np.uint8), entries, counted, sums)
         return sums
     n_codes = int(codes.max(initial=0)) + 1
     offsets = frozen(reference * np.uint32(n_codes), np.uint32)
@@ -128,37 +128,37 @@ def joint(sample: Sample, labels: NDArray[np.unsignedinteger[Any]]) -> Ints:
 
 
 @kernel
-def _sum_by_pairs(by_row, labels, n_labels, counts, entries, room, sums):  # type: ignore[no-untyped-def]
+def _sum_by_pairs(by_row, labels, n_labels, counts, entries, counted, sums):  # type: ignore[no-untyped-def]
     rows, ends = np.empty(labels.size, np.int64), np.zeros(n_labels + 1, np.int64)
-    place = 0
+    n_sorted = 0
     for label in range(n_labels):
         for row in range(labels.size):
             if labels[row] == label:
-                rows[place] = row
-                place += 1
-        ends[label + 1] = place
+                rows[n_sorted] = row
+                n_sorted += 1
+        ends[label + 1] = n_sorted
     for begin in range(0, sums.size, WIDTH):
         out = sums[begin : begin + WIDTH]
         for j in range(out.size):
             out[j] = 0
         for label in range(n_labels):
-            _add_label(by_row, begin, rows[ends[label] : ends[label + 1]], counts, entries, room[:, : out.size], out)
+            _add_label(by_row, begin, rows[ends[label] : ends[label + 1]], counts, entries, counted[:, : out.size], out)
 
 
 @kernel
-def _add_label(by_row, begin, rows, counts, entries, room, out):  # type: ignore[no-untyped-def]
+def _add_label(by_row, begin, rows, counts, entries, counted, out):  # type: ignore[no-untyped-def]
     """Add what the rows of one label make up: for each row the count of those equal to it, unless one came before."""
     end = begin + out.size
-    for place in range(1, rows.size):
-        _fill(room[place + 1], 0)
-    for place in range(rows.size):
-        same = room[0]
-        _fill(same, counts[rows[place]])
-        own = by_row[rows[place], begin:end]
-        for later in range(place + 1, rows.size):
-            _compare(own, by_row[rows[later], begin:end], counts[rows[later]], same, room[later + 1])
-        if place > 0:
-            _leave_out(same, room[place + 1])
+    for position in range(1, rows.size):
+        _fill(counted[position + 1], 0)
+    for position in range(rows.size):
+        same = counted[0]
+        _fill(same, counts[rows[position]])
+        codes = by_row[rows[position], begin:end]
+        for later in range(position + 1, rows.size):
+            _compare(codes, by_row[rows[later], begin:end], counts[rows[later]], same, counted[later + 1])
+        if position > 0:
+            _leave_out(same, counted[position + 1])
         for j in range(out.size):
             out[j] += entries[same[j]]
 
@@ -170,10 +170,10 @@ def _fill(a, value):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _compare(own, other, count, same, counted):  # type: ignore[no-untyped-def]
+def _compare(codes, other_codes, count, same, counted):  # type: ignore[no-untyped-def]
     """Where two rows have the same code, count the later one with the earlier one, and note that it is counted."""
-    for j in range(own.size):
-        equal = np.uint8(255) if own[j] == other[j] else np.uint8(0)
+    for j in range(codes.size):
+        equal = np.uint8(255) if codes[j] == other_codes[j] else np.uint8(0)
         same[j] = np.uint8(same[j] + (equal & count))
         counted[j] = counted[j] | equal
 
@@ -200,9 +200,9 @@ def _joint_sums(codes, offsets, counts, cells, entries, sums):  # type: ignore[n
             cells[1, offset + b[sample]] += count
             cells[2, offset + c[sample]] += count
             cells[3, offset + d[sample]] += count
-        for place in range(4):
-            feature = min(first + place, last)
-            sums[feature] = _emptied(cells[place], codes[feature], offsets, entries)
+        for k in range(4):
+            feature = min(first + k, last)
+            sums[feature] = _emptied(cells[k], codes[feature], offsets, entries)
 
 
 @kernel
@@ -242,7 +242,7 @@ def given_codes(X: NDArray[Any]) -> Codes:
     """Take rows × features as they are, if they are whole numbers from 0 to 255."""
     wrong = (X < 0) | (X >= MAX_BINS) | (X % 1 != 0)
     if wrong.any():
-        row, column = (int(place[0]) for place in np.nonzero(wrong))
+        row, column = (int(index[0]) for index in np.nonzero(wrong))
         raise ValueError(
             f"Expected codes, whole numbers from 0 to {MAX_BINS - 1}, for n_bins=None, got {X[row, column]:g} in row "
             f"{row}, column {column}; give n_bins."
@@ -264,7 +264,7 @@ def sort_columns(X: Floats) -> Sorted:
 
 
 def mdl_codes(columns: Sorted, y: ArrayLike, counts: ArrayLike | None = None) -> Codes:
-    r"""Cut each feature where that tells the classes apart, as often as it pays for the description.
+    r"""Cut each feature where that separates the classes, as often as it pays for the description.
 
     An interval of N samples is cut at the boundary of least class entropy if the gain is more than
     :math:`(\log_2(N - 1) + \log_2(3^k - 2) - k H + k_1 H_1 + k_2 H_2) / N` for k classes in it, k₁ and k₂ in its two
@@ -311,11 +311,11 @@ def _equal_width(X, rows, n_bins, codes):  # type: ignore[no-untyped-def]
             high[column] -= low[column]
             if not high[column] > 0:
                 high[column] = 1.0
-        for place in range(rows.size):
-            values = X[rows[place], start:stop]
+        for i in range(rows.size):
+            values = X[rows[i], start:stop]
             for column in range(stop - start):
                 scaled = (values[column] - low[column]) / high[column] * n_bins
-                codes[start + column, place] = min(int(scaled), n_bins - 1)
+                codes[start + column, i] = min(int(scaled), n_bins - 1)
 
 
 @kernel
@@ -353,29 +353,29 @@ def _groups(values, order, labels, counts, before, group_of):  # type: ignore[no
     """Group equal values, and neighbors that are all of one class: no best cut lies between those."""
     n_classes = before.shape[1]
     n_groups, last_class = 0, -1  # of the last group: its only class, or -1
-    place = 0
-    while place < order.size:
-        sample = order[place]
+    position = 0
+    while position < order.size:
+        sample = order[position]
         if counts[sample] == 0:
-            place += 1
+            position += 1
             continue
-        first, value, only = place, values[sample], labels[sample]
+        first, value, only = position, values[sample], labels[sample]
         here = before[n_groups + 1]
         for c in range(n_classes):
             here[c] = before[n_groups, c]
-        while place < order.size and (counts[order[place]] == 0 or values[order[place]] == value):
-            sample = order[place]
+        while position < order.size and (counts[order[position]] == 0 or values[order[position]] == value):
+            sample = order[position]
             here[labels[sample]] += counts[sample]
             if counts[sample] > 0 and labels[sample] != only:
                 only = -1
-            place += 1
+            position += 1
         if only >= 0 and only == last_class:
             for c in range(n_classes):
                 before[n_groups, c] = here[c]
         else:
             n_groups += 1
         last_class = only
-        for p in range(first, place):
+        for p in range(first, position):
             group_of[p] = n_groups - 1
     return n_groups
 
@@ -424,12 +424,12 @@ def _entropy(low, high, entries):  # type: ignore[no-untyped-def]
 @kernel
 def _number(order, counts, group_of, is_cut, codes):  # type: ignore[no-untyped-def]
     code, last_group = 0, 0
-    for place in range(order.size):
-        if counts[order[place]] > 0:
-            if group_of[place] != last_group:
-                last_group = group_of[place]
+    for position in range(order.size):
+        if counts[order[position]] > 0:
+            if group_of[position] != last_group:
+                last_group = group_of[position]
                 code += is_cut[last_group]
-            codes[order[place]] = min(code, 255)
+            codes[order[position]] = min(code, 255)
 
 
 # mRMR
@@ -455,30 +455,30 @@ def selection_path(
     alphas: Sequence[float] = (0.5,),
     relevance: Floats | None = None,
     relevant_only: bool = False,
-    tie_order: NDArray[np.integer] | None = None,
+    tie_ranks: NDArray[np.integer] | None = None,
 ) -> Paths:
     """Choose features on one sample, with the axes alphas × steps.
 
     The first feature has the largest V, whatever the scheme; each next one has the largest V - W (``"mid"``), V / W
     (``"miq"``) or alpha·V - (1 - alpha)·W (``"mid_alpha"``, for each of ``alphas``). V / 0 is infinite, or 0 if V is 0
-    too. Scores that are equal up to rounding tie, and the lowest column is chosen, or the first by ``tie_order``, which
-    holds the turn of each column. ``relevance`` is V, if it is known. With ``relevant_only``, features of V = 0 are
-    never chosen: by V - W a constant one, which shares nothing, would come before one that tells of the class.
+    too. Scores that are equal up to rounding tie, and the lowest column is chosen, or the first by ``tie_ranks``, which
+    has a rank for each column. ``relevance`` is V, if it is known. With ``relevant_only``, features of V = 0 are
+    never chosen: by V - W a constant one, which shares nothing, would come before one that is informative.
     """
     if scheme not in get_args(Scheme):
         raise ValueError(f"Expected a scheme out of {', '.join(get_args(Scheme))}, got {scheme!r}.")
     V = frozen(information(sample, labels) if relevance is None else relevance, np.float64)
     among = V > 0 if relevant_only else np.ones(V.size, dtype=bool)
-    turns = frozen(np.arange(V.size) if tie_order is None else tie_order, np.int64)
+    ranks = frozen(np.arange(V.size) if tie_ranks is None else tie_ranks, np.int64)
     row_of = _cached_rows(sample)
     weights = alphas if scheme == "mid_alpha" else (0.5,)
     n_steps = min(n_features, int(among.sum()))
-    paths = [_forward(sample, V, row_of, n_steps, scheme == "miq", float(alpha), among, turns) for alpha in weights]
+    paths = [_forward(sample, V, row_of, n_steps, scheme == "miq", float(alpha), among, ranks) for alpha in weights]
     return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
 
 
 def score_path(sample: Sample, labels: ArrayLike, order: Sequence[int]) -> tuple[Floats, Floats]:
-    """Relevance V and redundancy W of each feature of an order given, beside the features before it."""
+    """Relevance V of each feature of an order, and its redundancy W with the features before it."""
     chosen = np.asarray(order, dtype=np.int64)
     relevance = information(sample, labels)[chosen]
     total, redundancy = np.zeros(len(sample.codes)), np.zeros(chosen.size)
@@ -501,33 +501,35 @@ def _cached_rows(sample: Sample) -> Rows:
 
 
 def _forward(
-    sample: Sample, V: Floats, row_of: Rows, n_steps: int, quotient: bool, alpha: float, among: Mask, turns: Ints
+    sample: Sample, V: Floats, row_of: Rows, n_steps: int, quotient: bool, alpha: float, among: Mask, tie_ranks: Ints
 ) -> Paths:
     order, redundancy, left = np.empty(n_steps, np.int64), np.zeros(n_steps), among.copy()
-    total, own = np.zeros(V.size), frozen(sample.own, np.int64)
+    total, marginals = np.zeros(V.size), frozen(sample.marginals, np.int64)
     unit, nothing = sample.table.unit / max(sample.table.entries.size - 1, 1), NO_INFORMATION * sample.whole
     for step in range(n_steps):
         if step == 0:
-            order[0] = _first_best(np.where(among, V, -np.inf), V, turns)
+            order[0] = _first_best(np.where(among, V, -np.inf), V, tie_ranks)
         else:
             last = int(order[step - 1])
-            rest = sample.whole - own[last]
-            order[step] = _next(row_of(last), own, rest, unit, nothing, V, total, step, left, turns, quotient, alpha)
+            rest = sample.whole - marginals[last]
+            order[step] = _next(
+                row_of(last), marginals, rest, unit, nothing, V, total, step, left, tie_ranks, quotient, alpha
+            )
             redundancy[step] = total[order[step]] / step
         left[order[step]] = False
     return Paths(order, V[order], redundancy)
 
 
 @kernel
-def _next(joint, own, rest, unit, nothing, V, total, step, left, turns, quotient, alpha):  # type: ignore[no-untyped-def]
+def _next(joint, marginals, rest, unit, nothing, V, total, step, left, tie_ranks, quotient, alpha):  # type: ignore[no-untyped-def]
     """Add to each total the information shared with the feature chosen last; return the best of those left.
 
-    What is to be largest comes from V and W, the mean of what is shared; a difference is rounding beside the size of
-    the terms that make it up.
+    What is to be largest comes from V and W, the mean of what is shared; a difference that is tiny relative to
+    its terms is rounding.
     """
     score, size = np.empty(V.size), np.empty(V.size)
     for j in range(V.size):
-        shared = rest - own[j] + joint[j]
+        shared = rest - marginals[j] + joint[j]
         total[j] += shared * unit if shared > nothing else 0.0
         W = total[j] / step
         if quotient:
@@ -537,12 +539,12 @@ def _next(joint, own, rest, unit, nothing, V, total, step, left, turns, quotient
             size[j] = alpha * V[j] + (1 - alpha) * W
         if not left[j]:
             score[j] = -np.inf
-    return _first_best(score, size, turns)
+    return _first_best(score, size, tie_ranks)
 
 
 @kernel
-def _first_best(score, size, turns):  # type: ignore[no-untyped-def]
-    """The column of the first turn whose score reaches the maximum up to rounding of the terms that make it up."""
+def _first_best(score, size, tie_ranks):  # type: ignore[no-untyped-def]
+    """The column of lowest tie-break rank whose score reaches the maximum, up to rounding of its terms."""
     best = 0
     for j in range(1, score.size):
         if score[j] > score[best]:
@@ -550,6 +552,6 @@ def _first_best(score, size, turns):  # type: ignore[no-untyped-def]
     least = score[best] - (TIE * size[best] if np.isfinite(score[best]) else 0.0)
     first = best
     for j in range(score.size):
-        if score[j] >= least and turns[j] < turns[first]:
+        if score[j] >= least and tie_ranks[j] < tie_ranks[first]:
             first = j
     return first

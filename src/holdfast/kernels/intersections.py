@@ -22,7 +22,7 @@ BLOCK_PAIRS = 1 << 16
 """Pairs that are in memory at a time."""
 
 WORD_COST, VISIT_COST = 1.0, 1.5
-"""What one 64-bit population count costs beside one visit of the inverted index (measured, in any unit)."""
+"""What one 64-bit population count costs next to one visit of the inverted index (measured, in any unit)."""
 
 
 class Plan(NamedTuple):
@@ -62,7 +62,7 @@ def plan(indices: NDArray[np.int32], indptr: Ints, n_features: int) -> Plan:
 
 
 def intersection_blocks(layout: Plan, block_pairs: int = BLOCK_PAIRS) -> Iterator[tuple[int, NDArray[np.int32]]]:
-    """Yield ``(first run, shared)``: features shared by each run of a block and every run, its own size included."""
+    """Yield ``(first run, shared)``: features shared by each run of a block and every run, itself included."""
     n_runs = len(layout.packed)
     rows = max(1, block_pairs // n_runs)
     for start in range(0, n_runs, rows):
@@ -117,14 +117,14 @@ def _shared_block(start, packed, rare, rare_ptr, runs_of, runs_ptr, shared):  # 
     n_runs, n_words = packed.shape
     for row in range(shared.shape[0]):
         run = start + row
-        own = packed[run]
+        run_words = packed[run]
         for other in range(n_runs):
             bits = np.uint64(0)
             for word in range(n_words):
-                bits += _popcount(own[word] & packed[other, word])
+                bits += _popcount(run_words[word] & packed[other, word])
             shared[row, other] = bits
-        for place in range(rare_ptr[run], rare_ptr[run + 1]):
-            feature = rare[place]
+        for entry in range(rare_ptr[run], rare_ptr[run + 1]):
+            feature = rare[entry]
             for visit in range(runs_ptr[feature], runs_ptr[feature + 1]):
                 shared[row, runs_of[visit]] += 1
 
@@ -137,14 +137,14 @@ def _group_block(start, shared, size_class, n_values, histogram, border, code, c
         first = n_groups
         for other in range(shared.shape[1]):
             if other != start + row:
-                group = size_class[other] * n_values + shared[row, other]
-                if histogram[group] == 0:
-                    code[n_groups] = group
+                pair_group = size_class[other] * n_values + shared[row, other]
+                if histogram[pair_group] == 0:
+                    code[n_groups] = pair_group
                     n_groups += 1
-                histogram[group] += 1
-        for place in range(first, n_groups):
-            count[place] = histogram[code[place]]
-            histogram[code[place]] = 0
+                histogram[pair_group] += 1
+        for group in range(first, n_groups):
+            count[group] = histogram[code[group]]
+            histogram[code[group]] = 0
         border[row + 1] = n_groups
 
 
@@ -195,30 +195,30 @@ def _floyd(uniforms, n_features, sets):  # type: ignore[no-untyped-def]
     taken = np.zeros(n_features, np.uint8)
     n_sets, size = uniforms.shape
     for row in range(n_sets):
-        for place in range(size):
-            last = n_features - size + place
-            candidate = int(uniforms[row, place] * (last + 1))
+        for i in range(size):
+            last = n_features - size + i
+            candidate = int(uniforms[row, i] * (last + 1))
             if taken[candidate]:
                 candidate = last
             taken[candidate] = 1
-            sets[row, place] = candidate
-        for place in range(size):
-            taken[sets[row, place]] = 0
+            sets[row, i] = candidate
+        for i in range(size):
+            taken[sets[row, i]] = 0
 
 
 @kernel
-def _one_way(own, other, in_own, in_other, ptr, nbr, sim):  # type: ignore[no-untyped-def]
-    """Features of own∖other that are covered, the sum of their mean similarities, the cross sum, the edges' number."""
+def _one_way(set_a, set_b, in_a, in_b, ptr, nbr, sim):  # type: ignore[no-untyped-def]
+    """Number of covered features of A∖B, the sum of their mean similarities, the cross sum, the number of edges."""
     covered, means, cross, n_edges = 0, 0.0, 0.0, 0
-    for x in own:
+    for x in set_a:
         total, similar = 0.0, 0
-        for place in range(ptr[x], ptr[x + 1]):
-            y = nbr[place]
-            if in_other[y] and not in_own[y]:
-                total += sim[place]
+        for entry in range(ptr[x], ptr[x + 1]):
+            y = nbr[entry]
+            if in_b[y] and not in_a[y]:
+                total += sim[entry]
                 similar += 1
         cross += total
-        if similar > 0 and not in_other[x]:
+        if similar > 0 and not in_b[x]:
             covered += 1
             means += total / similar
             n_edges += similar
@@ -226,16 +226,16 @@ def _one_way(own, other, in_own, in_other, ptr, nbr, sim):  # type: ignore[no-un
 
 
 @kernel
-def _edges(own, in_own, in_other, ptr, nbr, sim, n_edges):  # type: ignore[no-untyped-def]
-    """All similar pairs (x in own∖other, y in other∖own), grouped by x."""
+def _edges(set_a, in_a, in_b, ptr, nbr, sim, n_edges):  # type: ignore[no-untyped-def]
+    """All similar pairs (x in A∖B, y in B∖A), grouped by x."""
     x_of, y_of, s_of = np.empty(n_edges, np.int64), np.empty(n_edges, np.int64), np.empty(n_edges)
     n = 0
-    for x in own:
-        if not in_other[x]:
-            for place in range(ptr[x], ptr[x + 1]):
-                y = nbr[place]
-                if in_other[y] and not in_own[y]:
-                    x_of[n], y_of[n], s_of[n] = x, y, sim[place]
+    for x in set_a:
+        if not in_b[x]:
+            for entry in range(ptr[x], ptr[x + 1]):
+                y = nbr[entry]
+                if in_b[y] and not in_a[y]:
+                    x_of[n], y_of[n], s_of[n] = x, y, sim[entry]
                     n += 1
     return x_of, y_of, s_of
 
@@ -258,8 +258,8 @@ def _greedy_pairs(x_of, y_of, s_of, n_features, mate):  # type: ignore[no-untype
 
 
 @kernel
-def _maximum_matching(x_of, y_of, mate, reached_from, place_of):  # type: ignore[no-untyped-def]
-    """Size of a maximum matching, by breadth-first augmenting paths from each x in turn."""
+def _maximum_matching(x_of, y_of, mate, reached_from, group_of):  # type: ignore[no-untyped-def]
+    """Size of a maximum matching, by breadth-first augmenting paths from one x after the other."""
     n_edges = x_of.size
     begin = np.zeros(n_edges + 1, np.int64)  # edges of the same x are neighbors
     n_x = 0
@@ -269,7 +269,7 @@ def _maximum_matching(x_of, y_of, mate, reached_from, place_of):  # type: ignore
             n_x += 1
     begin[n_x] = n_edges
     for g in range(n_x):
-        place_of[x_of[begin[g]]] = g
+        group_of[x_of[begin[g]]] = g
     queue, seen = np.empty(n_x, np.int64), np.empty(n_edges, np.int64)
     pairs = 0
     for root in range(n_x):
@@ -287,7 +287,7 @@ def _maximum_matching(x_of, y_of, mate, reached_from, place_of):  # type: ignore
                 if mate[y] < 0:
                     end = y
                     break
-                queue[tail] = place_of[mate[y]]
+                queue[tail] = group_of[mate[y]]
                 tail += 1
         if end >= 0:
             pairs += 1
@@ -307,29 +307,29 @@ def _maximum_matching(x_of, y_of, mate, reached_from, place_of):  # type: ignore
 def _count(indices, indptr, first, second, ptr, nbr, sim, n_features, matching, greedy, out):  # type: ignore[no-untyped-def]
     in_first, in_second = np.zeros(n_features, np.bool_), np.zeros(n_features, np.bool_)
     mate, reached_from = np.full(n_features, -1, np.int64), np.full(n_features, -1, np.int64)
-    place_of = np.empty(n_features, np.int64)
+    group_of = np.empty(n_features, np.int64)
     for pair in range(first.size):
-        own = indices[indptr[first[pair]] : indptr[first[pair] + 1]]
-        other = indices[indptr[second[pair]] : indptr[second[pair] + 1]]
-        for x in own:
+        set_a = indices[indptr[first[pair]] : indptr[first[pair] + 1]]
+        set_b = indices[indptr[second[pair]] : indptr[second[pair] + 1]]
+        for x in set_a:
             in_first[x] = True
         shared = 0
-        for y in other:
+        for y in set_b:
             in_second[y] = True
             shared += in_first[y]
-        forth = _one_way(own, other, in_first, in_second, ptr, nbr, sim)
-        back = _one_way(other, own, in_second, in_first, ptr, nbr, sim)
+        forth = _one_way(set_a, set_b, in_first, in_second, ptr, nbr, sim)
+        back = _one_way(set_b, set_a, in_second, in_first, ptr, nbr, sim)
         row = out[pair]
         row[0], row[1], row[2], row[5], row[6], row[7], row[8] = (
             shared, forth[0], back[0], forth[1], back[1], forth[2], back[2],
         )  # fmt: skip
         if matching or greedy:
-            x_of, y_of, s_of = _edges(own, in_first, in_second, ptr, nbr, sim, forth[3])
+            x_of, y_of, s_of = _edges(set_a, in_first, in_second, ptr, nbr, sim, forth[3])
             if matching:
-                row[3] = _maximum_matching(x_of, y_of, mate, reached_from, place_of)
+                row[3] = _maximum_matching(x_of, y_of, mate, reached_from, group_of)
             if greedy:
                 row[4] = _greedy_pairs(x_of, y_of, s_of, n_features, mate)
-        for x in own:
+        for x in set_a:
             in_first[x] = False
-        for y in other:
+        for y in set_b:
             in_second[y] = False

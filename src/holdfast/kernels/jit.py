@@ -36,7 +36,7 @@ def summing_kernel(function: Callable[..., Any]) -> Any:
 
 
 def summing_step(function: Callable[..., Any]) -> Any:
-    """Compile a step of a summing kernel; it has no cache of its own."""
+    """Compile a step of a summing kernel; it is not cached."""
     return numba.njit(fastmath=REORDERED, error_model="numpy", **BARE)(function)
 
 
@@ -46,15 +46,15 @@ def exact_step(function: Callable[..., Any]) -> Any:
 
 
 def inlined_step(function: Callable[..., Any]) -> Any:
-    """Compile a step of a summing kernel into each place that calls it: a loop so short that a call is felt."""
+    """Compile a step of a summing kernel into every caller: a loop so short that a call is felt."""
     return numba.njit(fastmath=REORDERED, error_model="numpy", forceinline=True, **BARE)(function)
 
 
 class _SealedLibrary(JITCodeLibrary):
-    """Machine code of a kernel that calls its own copies of its steps.
+    """Machine code of a kernel that calls private copies of its steps.
 
     numba leaves these copies open: whichever of a name the process met first answers all calls of that name, be it the
-    step compiled alone, or the copy in another kernel's cache. Each copy was optimized among its own neighbors, so that
+    step compiled alone, or the copy in another kernel's cache. Each copy was optimized in its kernel, so that
     its sums have another order: a fit differed in its last bits from the same fit in the next process.
     """
 
@@ -66,11 +66,11 @@ class _SealedLibrary(JITCodeLibrary):
 
 
 class _SealedCompiler(Compiler):
-    def __init__(self, typing_context: Any, target_context: Any, library: Any, *others: Any) -> None:
+    def __init__(self, typing_context: Any, target_context: Any, library: Any, *args: Any) -> None:
         if library is None:
             library = _SealedLibrary(target_context.codegen(), "kernel")
             library.enable_object_caching()
-        super().__init__(typing_context, target_context, library, *others)
+        super().__init__(typing_context, target_context, library, *args)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
@@ -87,11 +87,11 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
 def _watch_imported_kernels(compiled: Any) -> None:
     """Make the cache stale when a file changes whose kernels or constants are compiled in; numba watches one file.
 
-    A compiled function is recognized where it is imported by name; a number is not, so files that hold numbers stand
-    in :data:`CONSTANTS`. This file says how all are compiled.
+    A compiled function is recognized where it is imported by name; a number is not, so :data:`CONSTANTS`
+    lists the files that hold numbers. This file says how all are compiled.
     """
-    own = compiled.py_func.__code__.co_filename
-    files = sorted(_find_kernel_files(compiled.py_func, {own}) - {own})
+    kernel_file = compiled.py_func.__code__.co_filename
+    files = sorted(_find_kernel_files(compiled.py_func, {kernel_file}) - {kernel_file})
     stats = [os.stat(file) for file in [*files, *CONSTANTS, __file__]]
     stored = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if stored is not None:
@@ -118,31 +118,31 @@ LINE = "Compiling kernels for this machine, once: some seconds each, and later s
 
 
 class _Watch(event.Listener):
-    """Tells of the first compilation, and adds up the seconds of all; what is in the cache is not compiled."""
+    """Reports the first compilation, and adds up the seconds of all; what is in the cache is not compiled."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self.tell, self.depth, self.told = tell, 0, False
-        self.begun, self.seconds = 0.0, 0.0
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.report, self.depth, self.reported = report, 0, False
+        self.started, self.seconds = 0.0, 0.0
 
     def on_start(self, event: Any) -> None:
         """Note when a kernel begins to be compiled; those that it calls are a part of it."""
-        if not self.told:
-            self.tell(LINE)
-            self.told = True
+        if not self.reported:
+            self.report(LINE)
+            self.reported = True
         if not self.depth:
-            self.begun = monotonic()
+            self.started = monotonic()
         self.depth += 1
 
     def on_end(self, event: Any) -> None:
         """Note how long it took."""
         self.depth -= 1
         if not self.depth:
-            self.seconds += monotonic() - self.begun
+            self.seconds += monotonic() - self.started
 
 
 @contextmanager
-def report_compilation(tell: Callable[[str], None]) -> Iterator[Any]:
-    """Tell once if kernels have to be compiled; what is yielded knows the ``seconds`` that it took."""
-    watch = _Watch(tell)
+def report_compilation(report: Callable[[str], None]) -> Iterator[Any]:
+    """Report once if kernels have to be compiled; what is yielded has the ``seconds`` that it took."""
+    watch = _Watch(report)
     with event.install_listener("numba:compile", watch):
         yield watch

@@ -47,23 +47,23 @@ class NumpyLibrary:
         e = np.exp(-np.abs(margin))
         return np.where(margin > 0, e, 1.0) / (1 + e)
 
-    def take(self, values: Array, places: Array) -> Array:
-        """Entries of each row at its places."""
-        return np.take_along_axis(values, places, axis=1)
+    def take(self, values: Array, indices: Array) -> Array:
+        """Entries of each row at its indices."""
+        return np.take_along_axis(values, indices, axis=1)
 
-    def put(self, values: Array, places: Array, entries: Any) -> None:
-        """Set entries of each row at its places."""
-        np.put_along_axis(values, places, entries, axis=1)
+    def put(self, values: Array, indices: Array, entries: Any) -> None:
+        """Set entries of each row at its indices."""
+        np.put_along_axis(values, indices, entries, axis=1)
 
     def kth_largest(self, values: Array, k: int) -> Array:
         """k-th largest of each row, as a column."""
-        place = values.shape[1] - k
-        return np.partition(values, place, axis=1)[:, place : place + 1]
+        rank = values.shape[1] - k
+        return np.partition(values, rank, axis=1)[:, rank : rank + 1]
 
     def largest(self, values: Array, k: int) -> tuple[Array, Array]:
         """The k largest of each row, falling, and where they are."""
-        places = np.argsort(-values, axis=1)[:, :k]
-        return np.take_along_axis(values, places, axis=1), places
+        indices = np.argsort(-values, axis=1)[:, :k]
+        return np.take_along_axis(values, indices, axis=1), indices
 
     def inverse(self, B: Array) -> Array:
         """Inverses of positive definite matrices."""
@@ -99,11 +99,11 @@ class TorchLibrary(NumpyLibrary):
     def sigmoid_of_minus(self, margin: Array) -> Array:
         return self.xp.sigmoid(-margin)
 
-    def take(self, values: Array, places: Array) -> Array:
-        return self.xp.gather(values, 1, places)
+    def take(self, values: Array, indices: Array) -> Array:
+        return self.xp.gather(values, 1, indices)
 
-    def put(self, values: Array, places: Array, entries: Any) -> None:
-        values.scatter_(1, places, entries)
+    def put(self, values: Array, indices: Array, entries: Any) -> None:
+        values.scatter_(1, indices, entries)
 
     def kth_largest(self, values: Array, k: int) -> Array:
         return values.kthvalue(values.shape[1] - k + 1, 1, keepdim=True).values
@@ -143,7 +143,7 @@ def check_device(device: str) -> None:
         raise ValueError("device='cuda' needs a GPU that torch can use, and there is none; take device='cpu'.")
 
 
-def usual_device() -> str:
+def default_device() -> str:
     """The GPU where torch can use one, else the processor."""
     try:
         torch = importlib.import_module("torch")

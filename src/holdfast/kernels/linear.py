@@ -27,7 +27,7 @@ APART = 64
 """Numbers before and after a vector: more than a compiled loop looks at together."""
 
 NEGLIGIBLE = 1e-12
-"""Square of a row, beside the largest, from which on it is a combination of the rows before it."""
+"""Square of a row, relative to the largest, below which it is a combination of the rows before it."""
 
 UNSCALED, STANDARD, MIN_MAX = 0, 1, 2
 """Ways to scale columns."""
@@ -174,11 +174,11 @@ def times(K, a, out, n):  # type: ignore[no-untyped-def]
     for i in range(n):
         out[i] = 0.0
     for i in range(n):
-        own, total = a[i], 0.0
+        a_i, total = a[i], 0.0
         for k in range(i):
             total += K[i, k] * a[k]
-            out[k] += K[i, k] * own
-        out[i] += total + K[i, i] * own
+            out[k] += K[i, k] * a_i
+        out[i] += total + K[i, i] * a_i
 
 
 @summing_step
@@ -189,7 +189,7 @@ def padded(n):  # type: ignore[no-untyped-def]
 
 @summing_step
 def vector(n):  # type: ignore[no-untyped-def]
-    """Return room for n numbers, at a distance from all others.
+    """Return uninitialized space for n numbers, at a distance from all others.
 
     A compiled loop over vectors first asks whether they lie close together, and goes another way then, whose sums have
     other last digits: without the distance these would depend on where memory was found.
@@ -204,13 +204,13 @@ def _matrix(n_rows, width):  # type: ignore[no-untyped-def]
 
 @summing_step
 def square(n):  # type: ignore[no-untyped-def]
-    """Return room for an n × n matrix, with rows of a length that does not send them all to the same cache lines."""
+    """Return an uninitialized n × n matrix, with rows of a length that avoids conflicts in the cache."""
     return _matrix(padded(n), (n + 15) // 16 * 16 + 8)
 
 
 @summing_step
 def panel(n):  # type: ignore[no-untyped-def]
-    """Return room for one chunk of n rows."""
+    """Return uninitialized space for one chunk of n rows."""
     return _matrix(padded(n), CHUNK + 8)
 
 
@@ -221,17 +221,17 @@ def panel(n):  # type: ignore[no-untyped-def]
 def standardize(Z, counts):  # type: ignore[no-untyped-def]
     """Set mean and factor to the weighted mean and 1 / standard deviation; factor 0 where a column is constant."""
     n, total = counts.size, sum_of(counts)
-    for place in range(Z.column.size):
-        x, mean = Z.XT[Z.column[place]], 0.0
+    for j in range(Z.column.size):
+        x, mean = Z.XT[Z.column[j]], 0.0
         for i in range(n):
             mean += counts[i] * x[i]
         mean /= total
         squares = 0.0
         for i in range(n):
             squares += counts[i] * (x[i] - mean) ** 2
-        Z.mean[place], Z.factor[place] = mean, np.sqrt(total / squares)
+        Z.mean[j], Z.factor[j] = mean, np.sqrt(total / squares)
         if squares <= CONSTANT * total:  # constant to rounding, or exactly, or of a spread whose squares are lost
-            Z.factor[place] = 0.0 if _is_constant(x, counts) else _small_factor(x, counts, mean, total)
+            Z.factor[j] = 0.0 if _is_constant(x, counts) else _small_factor(x, counts, mean, total)
 
 
 @summing_step
@@ -270,49 +270,49 @@ def _is_constant(x, counts):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def add_gram(K, Z, places, rows, sign, R):  # type: ignore[no-untyped-def]
-    """K ± ZZᵀ over these places and rows."""
+def add_gram(K, Z, active, rows, sign, R):  # type: ignore[no-untyped-def]
+    """K ± ZZᵀ over these columns and rows."""
     n_rows, size = rows.size, padded(rows.size)
     for i in range(n_rows, size):
         fill(R[i], 0.0)
-    for start in range(0, places.size, CHUNK):
-        n = min(CHUNK, places.size - start)
+    for start in range(0, active.size, CHUNK):
+        n = min(CHUNK, active.size - start)
         for q in range(n):
-            place = places[start + q]
-            x, mean, factor = Z.XT[Z.column[place]], Z.mean[place], Z.factor[place]
+            j = active[start + q]
+            x, mean, factor = Z.XT[Z.column[j]], Z.mean[j], Z.factor[j]
             for i in range(n_rows):
                 R[i, q] = (x[rows[i]] - mean) * factor
         add_products(K, R, size, n, sign)
 
 
 @summing_step
-def weights_of(Z, places, a, w):  # type: ignore[no-untyped-def]
+def weights_of(Z, active, a, w):  # type: ignore[no-untyped-def]
     """w = Zᵀa, with a over all rows of X."""
     n, total = a.size, sum_of(a)
-    for q in range(places.size):
-        place = places[q]
-        x, product = Z.XT[Z.column[place]], 0.0
+    for q in range(active.size):
+        j = active[q]
+        x, product = Z.XT[Z.column[j]], 0.0
         for i in range(n):
             product += x[i] * a[i]
-        w[q] = (product - Z.mean[place] * total) * Z.factor[place]
+        w[q] = (product - Z.mean[j] * total) * Z.factor[j]
 
 
 @summing_step
-def margins_of(Z, places, w, b, f):  # type: ignore[no-untyped-def]
+def margins_of(Z, active, w, b, f):  # type: ignore[no-untyped-def]
     """f = Zw + b, over all rows of X."""
     fill(f, b)
-    for q in range(places.size):
-        place = places[q]
-        x, slope = Z.XT[Z.column[place]], w[q] * Z.factor[place]
-        shift = slope * Z.mean[place]
+    for q in range(active.size):
+        j = active[q]
+        x, slope = Z.XT[Z.column[j]], w[q] * Z.factor[j]
+        shift = slope * Z.mean[j]
         for i in range(f.size):
             f[i] += slope * x[i] - shift
 
 
 @summing_step
-def factorize_primal(L, Z, places, S, R):  # type: ignore[no-untyped-def]
+def factorize_primal(L, Z, active, S, R):  # type: ignore[no-untyped-def]
     """Factor of I + ZᵀS²Z."""
-    p, size = places.size, padded(places.size)
+    p, size = active.size, padded(active.size)
     for i in range(size):
         fill(L[i], 0.0)
         L[i, i] = 1.0
@@ -321,10 +321,10 @@ def factorize_primal(L, Z, places, S, R):  # type: ignore[no-untyped-def]
     for start in range(0, S.size, CHUNK):
         n = min(CHUNK, S.size - start)
         for q in range(p):
-            place = places[q]
-            x, out = Z.XT[Z.column[place]], R[q]
+            j = active[q]
+            x, out = Z.XT[Z.column[j]], R[q]
             for i in range(n):
-                out[i] = (x[start + i] - Z.mean[place]) * Z.factor[place] * S[start + i]
+                out[i] = (x[start + i] - Z.mean[j]) * Z.factor[j] * S[start + i]
         add_products(L, R, size, n, 1.0)
     return factorize(L, p)
 
@@ -333,10 +333,10 @@ def factorize_primal(L, Z, places, S, R):  # type: ignore[no-untyped-def]
 def factorize_dual(L, K, S, n):  # type: ignore[no-untyped-def]
     """Factor of I + SKS."""
     for i in range(n):
-        own = S[i]
+        S_i = S[i]
         for j in range(i):
-            L[i, j] = own * K[i, j] * S[j]
-        L[i, i] = 1 + own * K[i, i] * own
+            L[i, j] = S_i * K[i, j] * S[j]
+        L[i, i] = 1 + S_i * K[i, i] * S_i
     return factorize(L, n)
 
 
@@ -378,7 +378,7 @@ class Cell(NamedTuple):
 
 @exact_step
 def allocate(cells):  # type: ignore[no-untyped-def]
-    """Make room for the largest cell."""
+    """Allocate arrays for the largest cell."""
     p, n_tests = 0, 0
     for cell in range(cells.splits.size):
         p = max(p, cells.column_starts[cell + 1] - cells.column_starts[cell])
@@ -397,10 +397,10 @@ def take_cell(cells, number, kind, work):  # type: ignore[no-untyped-def]
     cell = Cell(rows, take(cells.counts[split], rows), work.train[:p], work.test[:p], tests.size, cells.starts[number])
     gather(cells.X, rows, columns, cell.train)
     gather(cells.X, tests, columns, cell.test)
-    fine = rows.size > 0 and learn_scale(cell.train, cell.counts, kind, work.shift[:p], work.unit[:p])
+    valid = rows.size > 0 and learn_scale(cell.train, cell.counts, kind, work.shift[:p], work.unit[:p])
     apply_scale(cell.train, rows.size, kind, work.shift[:p], work.unit[:p])
     apply_scale(cell.test, tests.size, kind, work.shift[:p], work.unit[:p])
-    return cell, fine
+    return cell, valid
 
 
 @exact_step
@@ -424,7 +424,7 @@ def take(values, rows):  # type: ignore[no-untyped-def]
 
 @exact_step
 def has_all_classes(labels, seen):  # type: ignore[no-untyped-def]
-    """Whether every class has a row to train on; ``seen`` is room for a number per class."""
+    """Whether every class has a row to train on; ``seen`` has space for a number per class."""
     n_seen = 0
     for label in range(seen.size):
         seen[label] = 0
@@ -462,17 +462,17 @@ def learn_scale(Z, counts, kind, shift, unit):  # type: ignore[no-untyped-def]
 def apply_scale(Z, n, kind, shift, unit):  # type: ignore[no-untyped-def]
     """Scale the first n rows of each column in place, with the operations of scikit-learn's scalers."""
     for j in range(shift.size):
-        own, own_shift, own_unit = Z[j], shift[j], unit[j]
+        column, column_shift, column_unit = Z[j], shift[j], unit[j]
         if kind == STANDARD:
             for i in range(n):
-                own[i] = (own[i] - own_shift) / own_unit
+                column[i] = (column[i] - column_shift) / column_unit
         elif kind == MIN_MAX:
             for i in range(n):
-                own[i] = own[i] * own_unit + own_shift
+                column[i] = column[i] * column_unit + column_shift
 
 
 @exact_step
-def keep_weights(cells, number, kind, unit, w, weights):  # type: ignore[no-untyped-def]
+def record_weights(cells, number, kind, unit, w, weights):  # type: ignore[no-untyped-def]
     """Set the weights of a cell, among those of all cells, as they are for its columns before scaling."""
     start = cells.column_starts[number]
     for j in range(w.size):
@@ -544,15 +544,15 @@ def _eliminate(train, others, T, out, rank, pivot, n):  # type: ignore[no-untype
         new[i] = 0.0
     square = 0.0
     for j in range(train.shape[0]):
-        own, row = train[j, pivot], others[j]
-        square += own * own
+        factor, row = train[j, pivot], others[j]
+        square += factor * factor
         for i in range(n):
-            new[i] += own * row[i]
+            new[i] += factor * row[i]
     for s in range(rank):
-        own, row = T[s, pivot], out[s]
-        square -= own * own
+        factor, row = T[s, pivot], out[s]
+        square -= factor * factor
         for i in range(n):
-            new[i] -= own * row[i]
+            new[i] -= factor * row[i]
     root = np.sqrt(square)
     for i in range(n):
         new[i] /= root
@@ -598,15 +598,15 @@ def linear_values(
 def _values(X, rows, row_starts, columns, column_starts, coef, intercept, values):  # type: ignore[no-untyped-def]
     for model in range(intercept.size):
         first, last = column_starts[model], column_starts[model + 1]
-        for place in range(row_starts[model], row_starts[model + 1]):
-            x, total = X[rows[place]], intercept[model]
+        for index in range(row_starts[model], row_starts[model + 1]):
+            x, total = X[rows[index]], intercept[model]
             for term in range(first, last):
                 total += coef[term] * x[columns[term]]
-            values[place] = total
+            values[index] = total
 
 
 def training_spreads(
-    columns: ArrayLike, counts: ArrayLike, splits: ArrayLike, places: ArrayLike, starts: ArrayLike
+    columns: ArrayLike, counts: ArrayLike, splits: ArrayLike, column_indices: ArrayLike, starts: ArrayLike
 ) -> NDArray[np.float64]:
     """Return the standard deviation of each column of each cell on its training rows; missing values are left out.
 
@@ -618,24 +618,24 @@ def training_spreads(
         How often each split trains on each row, splits × rows.
     splits
         The split of each cell.
-    places, starts
+    column_indices, starts
         The columns of all cells, one cell after the other; where those of each begin, and the end of the last.
     """
-    places = frozen(places, np.int64)
-    spreads = np.empty(places.size)
+    column_indices = frozen(column_indices, np.int64)
+    spreads = np.empty(column_indices.size)
     _spreads(
-        frozen(columns, np.float64), frozen(counts, np.float64), frozen(splits, np.int64), places,
+        frozen(columns, np.float64), frozen(counts, np.float64), frozen(splits, np.int64), column_indices,
         frozen(starts, np.int64), spreads,
     )  # fmt: skip
     return spreads
 
 
 @kernel
-def _spreads(columns, counts, splits, places, starts, spreads):  # type: ignore[no-untyped-def]
+def _spreads(columns, counts, splits, column_indices, starts, spreads):  # type: ignore[no-untyped-def]
     for cell in range(splits.size):
         count = counts[splits[cell]]
         for term in range(starts[cell], starts[cell + 1]):
-            x, n, total, squares = columns[places[term]], 0.0, 0.0, 0.0
+            x, n, total, squares = columns[column_indices[term]], 0.0, 0.0, 0.0
             for i in range(x.size):
                 if count[i] > 0 and np.isfinite(x[i]):
                     n += count[i]

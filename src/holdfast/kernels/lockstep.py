@@ -35,7 +35,7 @@ from .elimination import (  # relative: there may be no package around this fold
     check_shrinkages,
     check_sizes,
     check_solved,
-    check_tie_order,
+    check_tie_ranks,
     on_scale_of_data,
     scale_data,
 )
@@ -88,10 +88,10 @@ def drawn_columns(lib: NumpyLibrary, data: Data, here: slice) -> Columns:
     rows = np.argsort(counts == 0, axis=1, kind="stable")[:, :n]
     drawn = np.take_along_axis(counts, rows, axis=1)
     rows = np.where(drawn > 0, rows, rows[:, :1])  # constant columns stay constant
-    X, c, places = lib.array(data.X), lib.array(drawn), lib.array(rows)
+    X, c, row_indices = lib.array(data.X), lib.array(drawn), lib.array(rows)
     Z, mean, factor = lib.full((M, d, n), 0.0), lib.full((M, d), 0.0), lib.full((M, d), 1.0)
     for part in parts(M, 32 * d * n, lib):
-        V = X[places[part]]  # resamples × rows × features
+        V = X[row_indices[part]]  # resamples × rows × features
         if data.split:
             mean[part], factor[part] = moments(lib, V, c[part])
             V = (V - mean[part][:, None, :]) * factor[part][:, None, :]
@@ -131,8 +131,8 @@ class Fits(ABC):
     def differentiate(self, at: Any, f: Array) -> tuple[Array, Array]:
         """First and second derivative of the loss by the margins f."""
         y, cost = self.y[at], self.cost[at]
-        miss = self.lib.sigmoid_of_minus(y * f)
-        return -y * cost * miss, cost * miss * (1 - miss)
+        p_wrong = self.lib.sigmoid_of_minus(y * f)
+        return -y * cost * p_wrong, cost * p_wrong * (1 - p_wrong)
 
     def move_to(self, at: Any, v: Array, b: Array, f: Array) -> None:
         """Set these problems' variables, and the derivatives there."""
@@ -164,7 +164,7 @@ class Fits(ABC):
 
     @np.errstate(all="ignore")  # a step may overshoot to where nothing is finite; it is shortened then
     def solve(self, max_iter: int, fallback: Mask) -> Mask:
-        """Take Newton steps until all problems are solved, at most ``max_iter``; returns which are given up."""
+        """Take Newton steps until all problems are solved, at most ``max_iter``; returns which did not converge."""
         P = len(self.has_inverse)
         residual = self._start()
         before, fresh, solved = np.full(P, np.inf), np.zeros(P, bool), fallback.copy()
@@ -200,7 +200,7 @@ class Fits(ABC):
         dv, db, df, slope, straight, curved = self.direction(at)
         flags = lib.array(np.stack([moving, moving & ~fresh[taken]], axis=1))
         t = lib.xp.where(flags[:, :1] & ~((slope >= 0) & flags[:, 1:]), 1.0, 0.0 * slope)
-        # an inverse of another problem may point uphill: no step then, and the residual asks for its own
+        # an inverse of another problem may point uphill: no step then, and the residual asks for a new one
         self.move_to(at, *(lib.xp.where(t > 0, x + t * dx, x) for x, dx in ((v, dv), (b, db), (f, df))))
         steep = (t > 0) & self._steep(self.g[at], df, t, slope, straight, curved)
         seen = lib.host(lib.xp.stack([self.residual(at)[:, 0], 1.0 * steep[:, 0]])).astype(np.float64)
@@ -214,7 +214,7 @@ class Fits(ABC):
     def _steep(self, g: Array, df: Array, t: Array, slope: Array, straight: Array, curved: Array) -> Array:
         """Whether the objective rises noticeably at the end of a step.
 
-        The objective is convex: its slope tells enough, and keeps its digits where differences of values have none.
+        The objective is convex: its slope is enough, and keeps its digits where differences of values have none.
         """
         noise = self.precision.slope_noise
         return total(g * df) + straight + t * curved > -STEEP * slope + noise * total(abs(g * df))
@@ -353,7 +353,7 @@ class PrimalFits(Fits):
 FORCED, CONSTANT_COLUMN = 1, -1
 """Kinds of columns that are not judged by their weight."""
 LAST = 1 << 30
-"""More than any feature's turn."""
+"""More than any tie-break rank."""
 
 
 class Settings(NamedTuple):
@@ -385,10 +385,10 @@ class PathBatch:
 
     def __init__(
         self, lib: NumpyLibrary, columns: Columns, settings: Settings, sizes: NDArray[np.int64], intercept: bool,
-        reach: int, turns: Callable[[], NDArray[np.int32]] | None, wide: bool,
+        reach: int, tie_ranks: Callable[[], NDArray[np.int32]] | None, wide: bool,
     ) -> None:  # fmt: skip
         self.lib, self.columns, self.sizes, self.intercept, self.reach = lib, columns, sizes, intercept, reach
-        self.wide, self._turns = wide, turns
+        self.wide, self._draw_tie_ranks = wide, tie_ranks
         self.M, self.d, self.n = columns.Z.shape
         self.G = G = len(settings.C)
         self.P = P = self.M * G
@@ -399,16 +399,20 @@ class PathBatch:
         held, dead = settings.mask_forced(lib, self.M, self.d), self._repeat_for_settings(columns.factor == 0)
         stays, falls = lib.full((1, 1), FORCED, "int8"), lib.full((1, 1), CONSTANT_COLUMN, "int8")
         self.kind = lib.xp.where(held, stays, lib.xp.where(dead, falls, lib.full((1, 1), 0, "int8")))
-        self.places = lib.xp.broadcast_to(lib.array(np.arange(self.d)), (P, self.d))  # of the active, ascending
+        self.active = lib.xp.broadcast_to(lib.array(np.arange(self.d)), (P, self.d))  # of the active, ascending
         self.dropped: Array = None
         self.recorded: Array = None
-        self.kept_until, self.weight = lib.full((P, reach), int(sizes[-1]), "int32"), lib.full((P, reach), 0.0)
+        self.smallest_size, self.weight = lib.full((P, reach), int(sizes[-1]), "int32"), lib.full((P, reach), 0.0)
         self.unsolved = np.zeros(P, np.int64)
 
     @cached_property
-    def turns(self) -> Array | None:
-        """Turns of the columns of each path; drawn when columns tie for the first time."""
-        return None if self._turns is None else self._repeat_for_settings(self.lib.array(self._turns().copy()))
+    def tie_ranks(self) -> Array | None:
+        """Tie-break ranks of the columns of each path; drawn when columns tie for the first time."""
+        return (
+            None
+            if self._draw_tie_ranks is None
+            else self._repeat_for_settings(self.lib.array(self._draw_tie_ranks().copy()))
+        )
 
     def _repeat_for_settings(self, values: Array) -> Array:
         """Repeat rows that belong to resamples for every setting: M × size to P × size."""
@@ -416,11 +420,11 @@ class PathBatch:
         return self.lib.xp.broadcast_to(values[:, None, :], (M, self.G, size)).reshape(self.P, size)
 
     def eliminate(self, max_iter: int) -> tuple[NDArray[Any], ...]:
-        """Pass all sizes; returns settings × resamples of what Paths has, and of sizes at which fits were given up."""
+        """Pass all sizes; returns settings × resamples of what Paths has, and of sizes at which fits failed."""
         dual, w, b = None, self.lib.full((self.P, self.d), 0.0), self.lib.full((self.P, 1), 0.0)
         for step, size in enumerate(self.sizes.tolist()):
             if self.recorded is None and size <= self.reach:
-                self.recorded = self.places
+                self.recorded = self.active
                 self.slots = self.lib.xp.broadcast_to(self.lib.array(np.arange(size)), (self.P, size))
             if self.wide and 2 * size > self.n:
                 dual = self._first_dual() if dual is None else self._next_dual(dual, size)
@@ -444,13 +448,13 @@ class PathBatch:
         """What the active columns are stretched by: 1, or 1 / shrinkage."""
         return self.lib.xp.where(self.kind > 0, self.growth, 1.0)
 
-    def _gather_columns(self, places: Array, part: Any) -> Array:
-        """Columns of Z at these places of a part of the paths, as paths × places × rows."""
-        return self.columns.Z.reshape(-1, self.n)[places[part] + self.home[part]]
+    def _gather_columns(self, active: Array, part: Any) -> Array:
+        """These columns of Z for a part of the paths, as paths × columns × rows."""
+        return self.columns.Z.reshape(-1, self.n)[active[part] + self.home[part]]
 
     def _active_columns(self, part: Any) -> Array:
         """Active columns of a part of the paths, forced ones divided by their shrinkage."""
-        return self._gather_columns(self.places, part) * self._stretch()[part][:, :, None]
+        return self._gather_columns(self.active, part) * self._stretch()[part][:, :, None]
 
     def _first_dual(self) -> DualFits:
         """All columns: one Gram matrix per resample, and what the forced ones add to it."""
@@ -496,60 +500,60 @@ class PathBatch:
 
     def _weigh(self, a: Array) -> Array:
         """Weights of the active columns: all columns of a resample at once, or the gathered ones where they are few."""
-        lib, size = self.lib, self.places.shape[1]
+        lib, size = self.lib, self.active.shape[1]
         if 2 * self.G * size > self.d:
             w = (a.reshape(self.M, self.G, self.n) @ self.columns.Z.swapaxes(1, 2)).reshape(self.P, self.d)
-            w = w if size == self.d else lib.take(w, self.places)
+            w = w if size == self.d else lib.take(w, self.active)
         else:
             w = lib.full((self.P, size), 0.0)
             for part in parts(self.P, 16 * size * self.n, lib):
-                w[part] = times(self._gather_columns(self.places, part), a[part])
+                w[part] = times(self._gather_columns(self.active, part), a[part])
         return w * self._stretch()
 
-    def _cut(self, w: Array, size: int, n_kept: int) -> Array:
-        """Keep the forced and the largest weights, ties by their turn; returns the weights of what is kept."""
-        keep = mask_kept(self.lib, abs(w), self.kind, n_kept, self.places, self)
-        self.dropped = self.places[~keep].reshape(self.P, size - n_kept)
+    def _cut(self, w: Array, size: int, n_remaining: int) -> Array:
+        """Keep the forced and the largest weights, ties by tie-break rank; returns the weights of what remains."""
+        keep = mask_remaining(self.lib, abs(w), self.kind, n_remaining, self.active, self)
+        self.dropped = self.active[~keep].reshape(self.P, size - n_remaining)
         if self.recorded is not None:
-            dropped = self.slots[~keep].reshape(self.P, size - n_kept)
-            self.lib.put(self.weight, dropped, w[~keep].reshape(self.P, size - n_kept))
-            self.lib.put(self.kept_until, dropped, size)
-            self.slots = self.slots[keep].reshape(self.P, n_kept)
-        self.places, self.kind = (x[keep].reshape(self.P, n_kept) for x in (self.places, self.kind))
-        return w[keep].reshape(self.P, n_kept)
+            dropped = self.slots[~keep].reshape(self.P, size - n_remaining)
+            self.lib.put(self.weight, dropped, w[~keep].reshape(self.P, size - n_remaining))
+            self.lib.put(self.smallest_size, dropped, size)
+            self.slots = self.slots[keep].reshape(self.P, n_remaining)
+        self.active, self.kind = (x[keep].reshape(self.P, n_remaining) for x in (self.active, self.kind))
+        return w[keep].reshape(self.P, n_remaining)
 
     def _collect(self, w: Array, b: Array) -> tuple[NDArray[Any], ...]:
         lib, growth = self.lib, self._stretch()
         if self.recorded is None:
-            self.recorded = self.places[:, :0]
+            self.recorded = self.active[:, :0]
         else:
             lib.put(self.weight, self.slots, w * growth)
         moments = self.columns.mean, self.columns.factor
-        mean, factor = (lib.take(self._repeat_for_settings(x), self.places) for x in moments)
+        mean, factor = (lib.take(self._repeat_for_settings(x), self.active) for x in moments)
         coef = w * growth * factor
         b = b[:, 0] - (coef * mean).sum(1)
-        arrays = self.recorded, self.kept_until, self.weight, self.places, coef, b
+        arrays = self.recorded, self.smallest_size, self.weight, self.active, coef, b
         on_host = [*(lib.host(array) for array in arrays), self.unsolved]
         return tuple(array.reshape(self.M, self.G, *array.shape[1:]).swapaxes(0, 1) for array in on_host)
 
 
-def mask_kept(lib: NumpyLibrary, sizes: Array, kind: Array, n_kept: int, places: Array, batch: Any) -> Array:
-    """Mask of the ``n_kept`` to keep in each row, by size, kind and turn; some, if a fit was given up and they are nan.
+def mask_remaining(lib: NumpyLibrary, sizes: Array, kind: Array, n_remaining: int, active: Array, batch: Any) -> Array:
+    """Mask of the ``n_remaining`` to keep in each row, by size, kind and tie-break rank; any, if a fit failed with nan.
 
-    Turns are looked at only where more features tie at the cut than there are places left.
+    Tie-break ranks are drawn only where more features tie at the cut than can remain.
     """
     held = kind > 0
     sizes = lib.xp.where(sizes >= 0, sizes, 0.0)
     sizes = lib.xp.where(held, np.inf, lib.xp.where(kind < 0, -1.0, sizes))
-    edge = lib.kth_largest(sizes, n_kept)
+    edge = lib.kth_largest(sizes, n_remaining)
     margin = TIE * abs(lib.xp.where(lib.xp.isinf(edge), 0.0, edge))
     sure = held | (sizes > edge + margin)
     tied = ~sure & (sizes >= edge - margin)
-    left = n_kept - sure.sum(1)[:, None]
-    if not bool((tied.sum(1)[:, None] > left).any()) or batch.turns is None:
+    left = n_remaining - sure.sum(1)[:, None]
+    if not bool((tied.sum(1)[:, None] > left).any()) or batch.tie_ranks is None:
         return sure | (tied & (tied.cumsum(1) <= left))
-    own = lib.take(batch.turns, places)
-    order = lib.xp.argsort(lib.xp.where(tied, own, own + LAST), 1)
+    ranks = lib.take(batch.tie_ranks, active)
+    order = lib.xp.argsort(lib.xp.where(tied, ranks, ranks + LAST), 1)
     return sure | (tied & (lib.xp.argsort(order, 1) < left))
 
 
@@ -576,7 +580,7 @@ def lockstep_elimination(
     device: str = "cpu",
     dtype: str = "float64",
     record: bool = True,
-    tie_order: ArrayLike | None = None,
+    tie_ranks: ArrayLike | None = None,
     memory: float = 2e9,
     max_iter: int = 1000,
 ) -> list[Paths]:
@@ -594,12 +598,11 @@ def lockstep_elimination(
     xp, device, dtype
         Library, where it computes (``"cpu"``, ``"cuda"``), and in which numbers.
     record
-        Whether ``kept_until`` and ``weight`` are wanted; they are empty if not.
-    tie_order
-        The turn of each feature among equally good ones, for all or each of the resamples; the lowest is first if not
-        given.
+        Whether ``smallest_size`` and ``weight`` are wanted; they are empty if not.
+    tie_ranks
+        Tie-break rank of each feature, for all or each of the resamples; the lowest column is first if not given.
     memory
-        Bytes that may be used at a time, about. More resamples than these hold are taken in turn.
+        Bytes that may be used at a time, about. More resamples than these hold are taken one block after the other.
 
     Returns
     -------
@@ -609,36 +612,36 @@ def lockstep_elimination(
     Raises
     ------
     ArithmeticError
-        If a fit was given up.
+        If a fit did not converge.
     """
     lib = library(xp, device, dtype, memory)
     data = with_resamples(X, y, counts, scale)
     M, d = len(data.counts), data.X.shape[1]
     settings, passed = _check_settings(C, shrinkage, forced, M, d), check_sizes(sizes, d)
-    turns = None if tie_order is None else np.broadcast_to(check_tie_order(tie_order, d, M), (M, d)).__getitem__
-    found = run_lockstep(lib, data, settings, passed, intercept, d if record else 0, turns, max_iter)
-    check_solved("ridge-logistic", found.unsolved, max_iter)
-    coef, b = on_scale_of_data(found.coef, found.intercept, data.shift[found.selected], data.unit[found.selected])
-    return [Paths(*arrays) for arrays in zip(found.kept_until, found.weight, found.selected, coef, b, strict=True)]
+    ranks = None if tie_ranks is None else np.broadcast_to(check_tie_ranks(tie_ranks, d, M), (M, d)).__getitem__
+    ended = run_lockstep(lib, data, settings, passed, intercept, d if record else 0, ranks, max_iter)
+    check_solved("ridge-logistic", ended.unsolved, max_iter)
+    coef, b = on_scale_of_data(ended.coef, ended.intercept, data.shift[ended.selected], data.unit[ended.selected])
+    return [Paths(*arrays) for arrays in zip(ended.smallest_size, ended.weight, ended.selected, coef, b, strict=True)]
 
 
 class Recorded(NamedTuple):
-    """What is known of G × M paths at their end; of the columns that were left when the record began."""
+    """G × M paths at their end, with the columns that were left when the record began."""
 
     columns: NDArray[np.int64]  # G × M × reach, ascending
-    kept_until: NDArray[np.int32]  # G × M × reach
+    smallest_size: NDArray[np.int32]  # G × M × reach
     weight: NDArray[np.float64]
     selected: NDArray[np.int64]  # G × M × k
     coef: NDArray[np.float64]  # of the scaled columns
     intercept: NDArray[np.float64]  # G × M
-    unsolved: NDArray[np.int64]  # G × M: number of features of the fit that was given up, or 0
+    unsolved: NDArray[np.int64]  # G × M: number of features of the fit that did not converge, or 0
 
 
 def run_lockstep(
     lib: NumpyLibrary, data: Data, settings: Settings, sizes: NDArray[np.int64], intercept: bool, reach: int,
-    turns: Callable[[slice], NDArray[np.int32]] | None, max_iter: int = 1000,
+    tie_ranks: Callable[[slice], NDArray[np.int32]] | None, max_iter: int = 1000,
 ) -> Recorded:  # fmt: skip
-    """Take all paths down the sizes, in blocks of resamples that the memory holds; ``turns`` gives those of a block.
+    """Take all paths down the sizes, in blocks of resamples that fit the memory; ``tie_ranks`` returns a block's.
 
     ``reach`` is one of the sizes, from which on paths are recorded, or 0 for nothing.
     """
@@ -649,8 +652,8 @@ def run_lockstep(
     block, blocks = _block_size(lib.memory, bytes_each, G), []
     for start in range(0, M, block):
         here = slice(start, start + block)
-        columns, own = drawn_columns(lib, data, here), None if turns is None else partial(turns, here)
-        batch = PathBatch(lib, columns, settings.take(here), sizes, intercept, reach, own, wide=d > len(data.y))
+        columns, draw_ranks = drawn_columns(lib, data, here), None if tie_ranks is None else partial(tie_ranks, here)
+        batch = PathBatch(lib, columns, settings.take(here), sizes, intercept, reach, draw_ranks, wide=d > len(data.y))
         blocks.append(batch.eliminate(max_iter))
         batch = columns = None  # type: ignore[assignment]  # before the next block asks for memory
     return Recorded(*(np.concatenate(arrays, axis=1) for arrays in zip(*blocks, strict=True)))
@@ -685,7 +688,12 @@ def lockstep_finals(
     models = lockstep_models(library(xp, device, dtype, memory), data, resamples, columns, costs, intercept, max_iter)
     check_solved("ridge-logistic", np.where(models.unsolved, k, 0).reshape(S * F, M), max_iter)
     values = np.asarray(X, dtype=np.float64).T
-    decision = np.array([w @ values[own] + b for own, w, b in zip(columns, models.coef, models.intercept, strict=True)])
+    decision = np.array(
+        [
+            w @ values[chosen_columns] + b
+            for chosen_columns, w, b in zip(columns, models.coef, models.intercept, strict=True)
+        ]
+    )
     shape = (S, F, M) if chosen.ndim == 3 else (F, M)
     return Finals(models.coef.reshape(*shape, k), models.intercept.reshape(shape), decision.reshape(*shape, -1))
 
@@ -722,7 +730,7 @@ class Models(NamedTuple):
 
     coef: NDArray[np.float64]  # Q × k
     intercept: NDArray[np.float64]  # Q
-    unsolved: NDArray[np.bool_]  # Q: whether the fit was given up
+    unsolved: NDArray[np.bool_]  # Q: whether the fit did not converge
 
 
 def lockstep_models(

@@ -2,12 +2,12 @@
 
 *Votes and means* are those of many cells. Distances are sums of squared differences in the order of the columns, as
 scikit-learn's trees compute them; its brute force subtracts squared norms instead, which rounds otherwise. Rows whose
-squared distances differ by no more than both can be off (:func:`_margin`) *tie*. A tie at the k-th place counts where
-the answer depends on which of the tied rows are taken; such a cell is given up, so that scikit-learn may answer. A row
+squared distances differ by no more than both can be off (:func:`_margin`) *tie*. A tie at rank k counts where
+the answer depends on which of the tied rows are taken; such a cell is left to scikit-learn. A row
 that counts c times is c neighbors.
 
 *Relief* (:func:`weigh_features`) weighs each feature by how much more rows differ in it from their nearest rows of
-other classes than from those of their own; distances are sums of |difference| / range.
+other classes than from those of the same class; distances are sums of |difference| / range.
 
 ``test_recognized_models.py`` compares with scikit-learn.
 """
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Keys = NDArray[np.uint32]
 
 SHARED_ROWS = 5_000
-"""Up to so many rows all distances are kept in memory; beyond, they are computed anew for each resample."""
+"""Up to so many rows all distances are held in memory; beyond, they are computed anew for each resample."""
 
 TILE_ROWS, BLOCK_FEATURES = 128, 32
 """Rows of a tile of distances, and features that are added to it at a time: both fit into the first cache."""
@@ -35,8 +35,8 @@ TILE_ROWS, BLOCK_FEATURES = 128, 32
 FINEST = 2.0**-32
 """Distances are whole numbers of this share of the largest possible, so that equal ones tie in spite of rounding."""
 
-EMPTY, PLACE = np.uint64(2**64 - 1), np.uint64(2**32 - 1)
-"""No neighbor, and the bits of a neighbor that tell its place."""
+EMPTY, INDEX = np.uint64(2**64 - 1), np.uint64(2**32 - 1)
+"""No neighbor, and the bits of a neighbor that hold its index."""
 
 # Votes and means
 
@@ -58,7 +58,7 @@ class Search(NamedTuple):
 def _begin(cell, k):  # type: ignore[no-untyped-def]
     """Make the search of a cell; also returns whether it has k rows, and squared norms that are finite."""
     n = cell.rows.size
-    found = min(k, n) + 1
+    max_found = min(k, n) + 1
     norm, total, largest = np.zeros(n), 0, 0.0
     for j in range(cell.train.shape[0]):
         for t in range(n):
@@ -67,7 +67,14 @@ def _begin(cell, k):  # type: ignore[no-untyped-def]
         total += cell.counts[t]
         largest = max(largest, norm[t])
     search = Search(
-        cell.train, cell.test, cell.counts, norm, np.empty(n), np.empty(found, np.int64), np.empty(found), largest
+        cell.train,
+        cell.test,
+        cell.counts,
+        norm,
+        np.empty(n),
+        np.empty(max_found, np.int64),
+        np.empty(max_found),
+        largest,
     )
     return search, total >= k and np.isfinite(largest)
 
@@ -78,7 +85,7 @@ def _measure(search, i):  # type: ignore[no-untyped-def]
     (p, _), n, distance, norm = search.train.shape, search.distance.size, search.distance, 0.0
     for t in range(n):
         distance[t] = 0.0
-    for j in range(0, p - 3, 4):  # four columns at a time pass through memory once; the order of the sum is kept
+    for j in range(0, p - 3, 4):  # four columns at a time pass through memory once; the sum has the same order
         x0, x1, x2, x3 = search.test[j, i], search.test[j + 1, i], search.test[j + 2, i], search.test[j + 3, i]
         z0, z1, z2, z3 = search.train[j], search.train[j + 1], search.train[j + 2], search.train[j + 3]
         for t in range(n):
@@ -96,23 +103,23 @@ def _measure(search, i):  # type: ignore[no-untyped-def]
 @exact_step
 def _find_nearest(search, k):  # type: ignore[no-untyped-def]
     """Set the nearest rows that count at least k together; returns how many they are."""
-    found, total, edge = 0, 0, np.inf
+    n_found, total, edge = 0, 0, np.inf
     for t in range(search.distance.size):
-        own = search.distance[t]
-        if own >= edge and total >= k:
+        distance = search.distance[t]
+        if distance >= edge and total >= k:
             continue
-        place = found
-        while place > 0 and search.distance[search.nearest[place - 1]] > own:
-            search.nearest[place] = search.nearest[place - 1]
-            place -= 1
-        search.nearest[place] = t
-        found += 1
+        position = n_found
+        while position > 0 and search.distance[search.nearest[position - 1]] > distance:
+            search.nearest[position] = search.nearest[position - 1]
+            position -= 1
+        search.nearest[position] = t
+        n_found += 1
         total += search.counts[t]
-        while total - search.counts[search.nearest[found - 1]] >= k:
-            found -= 1
-            total -= search.counts[search.nearest[found]]
-        edge = search.distance[search.nearest[found - 1]]
-    return found
+        while total - search.counts[search.nearest[n_found - 1]] >= k:
+            n_found -= 1
+            total -= search.counts[search.nearest[n_found]]
+        edge = search.distance[search.nearest[n_found - 1]]
+    return n_found
 
 
 @exact_step
@@ -134,31 +141,31 @@ def _widest_margin(search, norm, squared):  # type: ignore[no-untyped-def]
 
 
 @exact_step
-def _weigh(search, found, k, norm, by_distance, from_tree):  # type: ignore[no-untyped-def]
+def _weigh(search, n_found, k, norm, by_distance, from_tree):  # type: ignore[no-untyped-def]
     """Set the weights of the nearest rows; returns whether they are surely scikit-learn's, and whether exactly.
 
     A row at no distance at all has all the weight, as in scikit-learn, if its brute force could not see a distance.
     """
     left, exact = k, not by_distance or search.distance[search.nearest[0]] == 0
     sure = from_tree or not (by_distance and exact)
-    for place in range(found):
-        t = search.nearest[place]
+    for position in range(n_found):
+        t = search.nearest[position]
         taken, squared = min(left, search.counts[t]), search.distance[t]
         left -= taken
         if not by_distance:
-            search.weight[place] = taken
+            search.weight[position] = taken
             continue
         sure = sure and (squared == 0 or _margin(search, norm, from_tree, t, t) <= SAME_WEIGHT * squared)
         if exact:
-            search.weight[place] = taken if squared == 0 else 0
+            search.weight[position] = taken if squared == 0 else 0
         else:
-            search.weight[place] = taken / np.sqrt(squared)
+            search.weight[position] = taken / np.sqrt(squared)
     return sure, exact
 
 
 @exact_step
-def _lowest_vote_wins(sure_votes, tied_votes, places):  # type: ignore[no-untyped-def]
-    """Whether the class with most votes is the same whichever of the tied rows fill the places left."""
+def _lowest_vote_wins(sure_votes, tied_votes, n_open):  # type: ignore[no-untyped-def]
+    """Whether the class with most votes is the same whichever of the tied rows are among the k."""
     n_classes, total = sure_votes.size, 0
     for c in range(n_classes):
         total += tied_votes[c]
@@ -166,8 +173,8 @@ def _lowest_vote_wins(sure_votes, tied_votes, places):  # type: ignore[no-untype
         wins = True
         for c in range(n_classes):
             if c != best:
-                against = min(tied_votes[c], places)
-                rest = places - against
+                against = min(tied_votes[c], n_open)
+                rest = n_open - against
                 forced = max(0, rest - (total - tied_votes[c] - tied_votes[best]))
                 lead = sure_votes[best] + forced - sure_votes[c] - against
                 wins = wins and (lead > 0 or (lead == 0 and best < c))
@@ -177,9 +184,9 @@ def _lowest_vote_wins(sure_votes, tied_votes, places):  # type: ignore[no-untype
 
 
 @exact_step
-def _ties_change_votes(search, labels, found, k, norm, from_tree, label_only, sure_votes, tied_votes):  # type: ignore[no-untyped-def]
-    """Whether rows that tie at the k-th place leave open which votes are counted."""
-    last = search.nearest[found - 1]
+def _ties_change_votes(search, labels, n_found, k, norm, from_tree, label_only, sure_votes, tied_votes):  # type: ignore[no-untyped-def]
+    """Whether rows that tie at rank k leave open which votes are counted."""
+    last = search.nearest[n_found - 1]
     edge, n_sure, n_tied, n_tied_classes = search.distance[last], 0, 0, 0
     for c in range(sure_votes.size):
         sure_votes[c], tied_votes[c] = 0, 0
@@ -201,9 +208,9 @@ def _ties_change_votes(search, labels, found, k, norm, from_tree, label_only, su
 
 
 @exact_step
-def _ties_change_mean(search, targets, found, k, norm, from_tree):  # type: ignore[no-untyped-def]
-    """Whether rows that tie at the k-th place leave open which numbers are averaged."""
-    last = search.nearest[found - 1]
+def _ties_change_mean(search, targets, n_found, k, norm, from_tree):  # type: ignore[no-untyped-def]
+    """Whether rows that tie at rank k leave open which numbers are averaged."""
+    last = search.nearest[n_found - 1]
     total, alike, widest = 0, True, _widest_margin(search, norm, search.distance[last])
     for t in range(search.distance.size):
         apart = search.distance[t] - search.distance[last]
@@ -217,12 +224,12 @@ def _ties_change_mean(search, targets, found, k, norm, from_tree):  # type: igno
 
 
 @exact_step
-def _vote(search, labels, found, weights_exact, votes):  # type: ignore[no-untyped-def]
+def _vote(search, labels, n_found, weights_exact, votes):  # type: ignore[no-untyped-def]
     """Set each class's share of the weights; returns the class of the most, and whether scikit-learn's is it."""
     for c in range(votes.size):
         votes[c] = 0.0
-    for place in range(found):
-        votes[labels[search.nearest[place]]] += search.weight[place]
+    for position in range(n_found):
+        votes[labels[search.nearest[position]]] += search.weight[position]
     best, total, sure = 0, 0.0, True
     for c in range(votes.size):
         total += votes[c]
@@ -238,29 +245,29 @@ def _vote(search, labels, found, weights_exact, votes):  # type: ignore[no-untyp
 def neighbor_votes(cells, y, k, kind, by_distance, tree, label_only, predicted, shares, fallback):  # type: ignore[no-untyped-def]
     """Set the class of most weight, and each class's share of the weight, for the held-out rows of every cell.
 
-    ``tree`` tells for each cell whether scikit-learn would search a tree. With ``label_only`` the shares of a row may
+    ``tree`` says for each cell whether scikit-learn would search a tree. With ``label_only`` the shares of a row may
     not be scikit-learn's, where ties leave the class alone.
     """
     work = allocate(cells)
     sure_votes, tied_votes = np.zeros(shares.shape[1], np.int64), np.zeros(shares.shape[1], np.int64)
     for number in range(cells.splits.size):
         cell, scaled = take_cell(cells, number, kind, work)
-        search, fine = _begin(cell, k)
+        search, valid = _begin(cell, k)
         labels = take(y, cell.rows)
-        fine = fine and scaled and has_all_classes(labels, sure_votes)
-        for i in range(cell.n_tests if fine else 0):
-            at = cell.start + i
+        valid = valid and scaled and has_all_classes(labels, sure_votes)
+        for i in range(cell.n_tests if valid else 0):
+            row = cell.start + i
             norm = _measure(search, i)
-            found = _find_nearest(search, k)
-            sure, exact = _weigh(search, found, k, norm, by_distance, tree[number])
-            predicted[at], sure_vote = _vote(search, labels, found, exact, shares[at])
+            n_found = _find_nearest(search, k)
+            sure, exact = _weigh(search, n_found, k, norm, by_distance, tree[number])
+            predicted[row], sure_vote = _vote(search, labels, n_found, exact, shares[row])
             tied = _ties_change_votes(
-                search, labels, found, k, norm, tree[number], label_only and not by_distance, sure_votes, tied_votes
+                search, labels, n_found, k, norm, tree[number], label_only and not by_distance, sure_votes, tied_votes
             )
-            fine = sure and sure_vote and not tied and np.isfinite(search.distance[search.nearest[found - 1]] + norm)
-            if not fine:
+            valid = sure and sure_vote and not tied and np.isfinite(search.distance[search.nearest[n_found - 1]] + norm)
+            if not valid:
                 break
-        fallback[number] = not fine
+        fallback[number] = not valid
 
 
 @kernel
@@ -269,22 +276,22 @@ def neighbor_means(cells, y, k, kind, by_distance, tree, predicted, fallback):  
     work = allocate(cells)
     for number in range(cells.splits.size):
         cell, scaled = take_cell(cells, number, kind, work)
-        search, fine = _begin(cell, k)
-        targets, fine = take(y, cell.rows), fine and scaled
-        for i in range(cell.n_tests if fine else 0):
+        search, valid = _begin(cell, k)
+        targets, valid = take(y, cell.rows), valid and scaled
+        for i in range(cell.n_tests if valid else 0):
             norm = _measure(search, i)
-            found = _find_nearest(search, k)
-            sure, _ = _weigh(search, found, k, norm, by_distance, tree[number])
+            n_found = _find_nearest(search, k)
+            sure, _ = _weigh(search, n_found, k, norm, by_distance, tree[number])
             total, weighted = 0.0, 0.0
-            for place in range(found):
-                total += search.weight[place]
-                weighted += search.weight[place] * targets[search.nearest[place]]
+            for position in range(n_found):
+                total += search.weight[position]
+                weighted += search.weight[position] * targets[search.nearest[position]]
             predicted[cell.start + i] = weighted / total
-            tied = _ties_change_mean(search, targets, found, k, norm, tree[number])
-            fine = sure and not tied and np.isfinite(search.distance[search.nearest[found - 1]] + norm)
-            if not fine:
+            tied = _ties_change_mean(search, targets, n_found, k, norm, tree[number])
+            valid = sure and not tied and np.isfinite(search.distance[search.nearest[n_found - 1]] + norm)
+            if not valid:
                 break
-        fallback[number] = not fine
+        fallback[number] = not valid
 
 
 # Relief
@@ -324,9 +331,9 @@ def weigh_features(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbors:
     raises it by that to the nearest rows of each other class c′, times :math:`P(c') / (1 - P(c))`. The weight is the
     mean over all rows, from -1 to 1.
 
-    A row that counts w times is w rows, and fills up to w of the places among the nearest. Rows of its own class that
-    equal a row in all features (its copies) are never among its nearest. Equally near rows are taken by their place in
-    ``X``. If there are fewer rows than places, those that there are; a row without another one of its class is
+    A row that counts w times is w rows, and counts up to w times among the nearest. Rows of the same class that
+    equal a row in all features (its copies) are never among its nearest. Equally near rows are taken in the order of
+    ``X``. If there are fewer than ``n_neighbors`` rows, those that there are; a row without another one of its class is
     compared with the other classes only, and rows of the only class only with each other. A feature that does not vary
     has weight 0.
 
@@ -345,16 +352,16 @@ def weigh_features(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbors:
 
 
 def _nearest(ranges: Ranges, rows: Ints, labels: Ints, n_neighbors: int) -> NDArray[np.uint64]:
-    """Distance (upper half) and place (lower half) of the nearest rows of each row, in each class."""
+    """Distance (upper half) and index (lower half) of the nearest rows of each row, in each class."""
     n_classes = int(labels.max(initial=0)) + 1
     nearest = np.full((rows.size, n_classes, n_neighbors), EMPTY, np.uint64)
     if ranges.keys is not None:
         _offer(frozen(ranges.keys, np.uint32), rows, rows, 0, 0, labels, nearest)
         return nearest
-    places = frozen(np.arange(TILE_ROWS), np.int64)
+    positions = frozen(np.arange(TILE_ROWS), np.int64)
     for first, second, tile in _tiles(ranges, rows):
         height, width = tile.shape
-        _offer(tile, places[:height], places[:width], first.start, second.start, labels, nearest)
+        _offer(tile, positions[:height], positions[:width], first.start, second.start, labels, nearest)
     return nearest
 
 
@@ -374,15 +381,15 @@ def _tiles(ranges: Ranges, rows: Ints) -> Iterator[tuple[slice, slice, Keys]]:
 
 def _pairs(nearest: NDArray[np.uint64], labels: Ints, counts: Ints) -> tuple[Ints, Ints, Floats]:
     """Which rows are compared, and the share of their difference in the weights."""
-    partner = (nearest & PLACE).astype(np.int64)
+    partner = (nearest & INDEX).astype(np.int64)
     present = nearest != EMPTY
     offered = np.where(present, counts[np.where(present, partner, 0)], 0)
     before = np.cumsum(offered, axis=2) - offered
-    places = np.clip(nearest.shape[2] - before, 0, offered)
-    filled = places.sum(axis=2, keepdims=True)
-    shares = places / np.maximum(filled, 1) * _influence(labels, counts)[:, :, None]
+    n_taken = np.clip(nearest.shape[2] - before, 0, offered)
+    filled = n_taken.sum(axis=2, keepdims=True)
+    shares = n_taken / np.maximum(filled, 1) * _influence(labels, counts)[:, :, None]
     probe = np.broadcast_to(np.arange(labels.size)[:, None, None], shares.shape)
-    used = places > 0
+    used = n_taken > 0
     return probe[used], partner[used], shares[used]
 
 
@@ -397,19 +404,19 @@ def _influence(labels: Ints, counts: Ints) -> Floats:
 
 def _group_pairs(first: Ints, second: Ints, shares: Floats, n_rows: int) -> tuple[Ints, Ints, Floats]:
     """Add up what falls on the same two rows: pointers by the lower row, the higher row, the share."""
-    codes, place = np.unique(np.minimum(first, second) * n_rows + np.maximum(first, second), return_inverse=True)
+    codes, group = np.unique(np.minimum(first, second) * n_rows + np.maximum(first, second), return_inverse=True)
     pointers = np.searchsorted(codes, np.arange(n_rows + 1) * n_rows).astype(np.int64)
-    return pointers, codes % n_rows, np.bincount(place, weights=shares, minlength=codes.size).astype(np.float64)
+    return pointers, codes % n_rows, np.bincount(group, weights=shares, minlength=codes.size).astype(np.float64)
 
 
 @kernel
 def _scaled(X, low, width, rows, start, stop, scaled):  # type: ignore[no-untyped-def]
     """Divide features start to stop of these rows by their ranges: features × rows, 0 where a feature is constant."""
     scaled[stop - start :] = 0.0
-    for place in range(rows.size):
+    for i in range(rows.size):
         for feature in range(start, stop):
             spread = width[feature]
-            scaled[feature - start, place] = (X[rows[place], feature] - low[feature]) / spread if spread > 0 else 0.0
+            scaled[feature - start, i] = (X[rows[i], feature] - low[feature]) / spread if spread > 0 else 0.0
 
 
 @kernel
@@ -441,27 +448,27 @@ def _tile_keys(X, low, width, first, second, finest, same, keys):  # type: ignor
 
 
 @kernel
-def _offer(keys, first, second, first_place, second_place, labels, nearest):  # type: ignore[no-untyped-def]
+def _offer(keys, first, second, first_start, second_start, labels, nearest):  # type: ignore[no-untyped-def]
     """Offer every row of each side to every row of the other as a neighbor."""
     for row in range(first.size):
-        place = first_place + row
-        for other in range(row + 1 if first_place == second_place else 0, second.size):
-            other_place = second_place + other
+        index = first_start + row
+        for other in range(row + 1 if first_start == second_start else 0, second.size):
+            other_index = second_start + other
             key = np.uint64(keys[first[row], second[other]])
-            if key > 0 or labels[place] != labels[other_place]:
-                _insert(nearest[place, labels[other_place]], key << np.uint64(32) | np.uint64(other_place))
-                _insert(nearest[other_place, labels[place]], key << np.uint64(32) | np.uint64(place))
+            if key > 0 or labels[index] != labels[other_index]:
+                _insert(nearest[index, labels[other_index]], key << np.uint64(32) | np.uint64(other_index))
+                _insert(nearest[other_index, labels[index]], key << np.uint64(32) | np.uint64(index))
 
 
 @kernel
 def _insert(entries, entry):  # type: ignore[no-untyped-def]
     """Keep the least entries in rising order."""
-    place = entries.size - 1
-    if entry < entries[place]:
-        while place > 0 and entries[place - 1] > entry:
-            entries[place] = entries[place - 1]
-            place -= 1
-        entries[place] = entry
+    position = entries.size - 1
+    if entry < entries[position]:
+        while position > 0 and entries[position - 1] > entry:
+            entries[position] = entries[position - 1]
+            position -= 1
+        entries[position] = entry
 
 
 @kernel
@@ -473,17 +480,17 @@ def _add_differences(X, rows, pointers, others, shares, sums):  # type: ignore[n
         out = sums[start:stop]
         for row in range(rows.size):
             x = X[rows[row], start:stop]
-            place, end = pointers[row], pointers[row + 1]
-            while place < end:  # four at a time; beyond the end the first again, with share 0
-                b, c, d = min(place + 1, end - 1), min(place + 2, end - 1), min(place + 3, end - 1)
-                in_a = shares[place]
-                in_b = shares[b] if place + 1 < end else 0.0
-                in_c = shares[c] if place + 2 < end else 0.0
-                in_d = shares[d] if place + 3 < end else 0.0
-                x_a, x_b = X[rows[others[place]], start:stop], X[rows[others[b]], start:stop]
+            entry, end = pointers[row], pointers[row + 1]
+            while entry < end:  # four at a time; beyond the end the first again, with share 0
+                b, c, d = min(entry + 1, end - 1), min(entry + 2, end - 1), min(entry + 3, end - 1)
+                in_a = shares[entry]
+                in_b = shares[b] if entry + 1 < end else 0.0
+                in_c = shares[c] if entry + 2 < end else 0.0
+                in_d = shares[d] if entry + 3 < end else 0.0
+                x_a, x_b = X[rows[others[entry]], start:stop], X[rows[others[b]], start:stop]
                 x_c, x_d = X[rows[others[c]], start:stop], X[rows[others[d]], start:stop]
                 for column in range(stop - start):
                     out[column] += (in_a * abs(x[column] - x_a[column]) + in_b * abs(x[column] - x_b[column])) + (
                         in_c * abs(x[column] - x_c[column]) + in_d * abs(x[column] - x_d[column])
                     )
-                place += 4
+                entry += 4

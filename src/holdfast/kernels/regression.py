@@ -3,7 +3,7 @@
 Two classes are solved by the steps of :mod:`~holdfast.kernels.ridge`, more by Newton's method on all weights together
 (:func:`softmax_margins`), numbers by one Cholesky factor and two corrections (:func:`ridge_values`). A cell's columns
 are centered where there is an intercept, which is never penalized: that changes no prediction, and keeps the digits of
-columns far from 0. Cells with more columns than rows have a kernel of their own, in the dual variables: nobody waits
+columns far from 0. Cells with more columns than rows have a separate kernel, in the dual variables: nobody waits
 for the compilation of what is not used.
 """
 
@@ -24,9 +24,9 @@ from holdfast.kernels.linear import (
     factorize,
     fill,
     has_all_classes,
-    keep_weights,
     margins_of,
     panel,
+    record_weights,
     reduce_columns,
     square,
     substitute,
@@ -34,11 +34,11 @@ from holdfast.kernels.linear import (
     take_cell,
     weights_of,
 )
-from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal, room_for_rows
+from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal, allocate_rows
 from holdfast.kernels.tolerances import DOUBLE, EPSILON, SHARP_MEANS, SHORTEST_STEP, STEEP, WELL_POSED
 
 MAX_STEPS = 200
-"""Newton steps after which a cell is given up."""
+"""Newton steps after which a cell is left to scikit-learn."""
 
 
 @exact_step
@@ -62,14 +62,14 @@ def center(cell):  # type: ignore[no-untyped-def]
 @summing_step
 def predict_linear(cell, w, b, out):  # type: ignore[no-untyped-def]
     """Set Zw + b of the cell's held-out rows, among those of all cells."""
-    p, places = w.size, np.arange(w.size)
-    Z = Columns(cell.test, places, np.zeros(p), np.ones(p))
-    margins_of(Z, places, w, b, out[cell.start : cell.start + cell.n_tests])
+    p, active = w.size, np.arange(w.size)
+    Z = Columns(cell.test, active, np.zeros(p), np.ones(p))
+    margins_of(Z, active, w, b, out[cell.start : cell.start + cell.n_tests])
 
 
 @summing_step
 def _rows_of(cell, y, C):  # type: ignore[no-untyped-def]
-    r = room_for_rows(cell.rows.size)
+    r = allocate_rows(cell.rows.size)
     for i in range(cell.rows.size):
         r.y[i], r.cost[i] = 2.0 * y[cell.rows[i]] - 1, C * cell.counts[i]
         r.f[i] = r.df[i] = r.g[i] = r.curvature[i] = r.S[i] = 0.0
@@ -80,47 +80,47 @@ def _rows_of(cell, y, C):  # type: ignore[no-untyped-def]
 def _fit_narrow_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def]
     """Set the weights; returns the intercept, and whether the fit was solved."""
     p, n = cell.train.shape[0], cell.rows.size
-    places, norm, work = np.arange(p), np.empty(p), np.empty((4, p))
+    active, norm, work = np.arange(p), np.empty(p), np.empty((4, p))
     for j in range(p):
         norm[j] = np.sqrt(dot(cell.train[j][:n], cell.train[j][:n]))
-    Z, primal = Columns(cell.train, places, np.zeros(p), np.ones(p)), Primal(w, work[0], work[1], work[2], work[3])
+    Z, primal = Columns(cell.train, active, np.zeros(p), np.ones(p)), Primal(w, work[0], work[1], work[2], work[3])
     rows = _rows_of(cell, y, C)
-    return _fit_primal(Z, places, norm, square(p), panel(p), rows, primal, 0.0, intercept, MAX_STEPS)
+    return _fit_primal(Z, active, norm, square(p), panel(p), rows, primal, 0.0, intercept, MAX_STEPS)
 
 
 @summing_step
 def _fit_wide_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def]
     """Set the weights, by the Gram matrix of the rows; returns the intercept, and whether the fit was solved."""
     p, n = cell.train.shape[0], cell.rows.size
-    places, K, dual = np.arange(p), square(n), Dual(np.zeros(n), np.zeros(n), np.zeros(n))
-    Z = Columns(cell.train, places, np.zeros(p), np.ones(p))
+    active, K, dual = np.arange(p), square(n), Dual(np.zeros(n), np.zeros(n), np.zeros(n))
+    Z = Columns(cell.train, active, np.zeros(p), np.ones(p))
     for i in range(K.shape[0]):
         fill(K[i], 0.0)
-    add_gram(K, Z, places, np.arange(n), 1.0, panel(n))
+    add_gram(K, Z, active, np.arange(n), 1.0, panel(n))
     b, solved = _fit_dual(K, square(n), _rows_of(cell, y, C), dual, 0.0, intercept, False, False, MAX_STEPS)
-    weights_of(Z, places, dual.a, w)
+    weights_of(Z, active, dual.a, w)
     return b, solved
 
 
 @summing_step
 def _take_and_center(cells, number, kind, y, intercept, work, seen):  # type: ignore[no-untyped-def]
-    cell, fine = take_cell(cells, number, kind, work)
+    cell, valid = take_cell(cells, number, kind, work)
     if intercept:
         center(cell)
-    return cell, fine and has_all_classes(take(y, cell.rows), seen)
+    return cell, valid and has_all_classes(take(y, cell.rows), seen)
 
 
 @summing_kernel
 def logistic_margins(cells, y, C, intercept, kind, margins, weights, fallback):  # type: ignore[no-untyped-def]
-    """Set the log-odds of class 1 of the held-out rows, and the weights, of every cell that is not given up."""
+    """Set the log-odds of class 1 of the held-out rows, and the weights, of every cell not left to scikit-learn."""
     work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         if not fallback[number]:
-            cell, fine = _take_and_center(cells, number, kind, y, intercept, work, seen)
+            cell, valid = _take_and_center(cells, number, kind, y, intercept, work, seen)
             w = np.zeros(cell.train.shape[0])
-            b, solved = _fit_narrow_logistic(cell, y, C, intercept, w) if fine else (0.0, False)
+            b, solved = _fit_narrow_logistic(cell, y, C, intercept, w) if valid else (0.0, False)
             predict_linear(cell, w, b, margins)
-            keep_weights(cells, number, kind, work.unit, w, weights)
+            record_weights(cells, number, kind, work.unit, w, weights)
             fallback[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
 
 
@@ -130,11 +130,11 @@ def wide_logistic_margins(cells, y, C, intercept, kind, margins, weights, fallba
     work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         if not fallback[number]:
-            cell, fine = _take_and_center(cells, number, kind, y, intercept, work, seen)
+            cell, valid = _take_and_center(cells, number, kind, y, intercept, work, seen)
             w = np.zeros(cell.train.shape[0])
-            b, solved = _fit_wide_logistic(cell, y, C, intercept, w) if fine else (0.0, False)
+            b, solved = _fit_wide_logistic(cell, y, C, intercept, w) if valid else (0.0, False)
             predict_linear(cell, w, b, margins)
-            keep_weights(cells, number, kind, work.unit, w, weights)
+            record_weights(cells, number, kind, work.unit, w, weights)
             fallback[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
 
 
@@ -180,12 +180,12 @@ def _margins(fit, theta, out):  # type: ignore[no-untyped-def]
     """out = the margins of these weights."""
     q = fit.Z.shape[0]
     for k in range(out.shape[0]):
-        own = out[k]
-        fill(own, 0.0)
+        margins = out[k]
+        fill(margins, 0.0)
         for j in range(q):
             w, z = theta[k * q + j], fit.Z[j]
-            for i in range(own.size):
-                own[i] += w * z[i]
+            for i in range(margins.size):
+                margins[i] += w * z[i]
 
 
 @summing_step
@@ -312,13 +312,13 @@ def softmax_margins(cells, y, C, intercept, kind, margins, fallback):  # type: i
     for number in range(cells.splits.size):
         if fallback[number]:
             continue
-        cell, fine = take_cell(cells, number, kind, work)
-        if fine and has_all_classes(take(y, cell.rows), seen):
+        cell, valid = take_cell(cells, number, kind, work)
+        if valid and has_all_classes(take(y, cell.rows), seen):
             if intercept:
                 center(cell)
             cell = reduce_columns(cell)
             fit = _begin(cell, y, C, seen.size, intercept)
-            fine, q = _solve(fit), fit.Z.shape[0]
+            valid, q = _solve(fit), fit.Z.shape[0]
             for i in range(cell.n_tests):
                 for k in range(seen.size):
                     value = fit.theta[k * q + q - 1] if intercept else 0.0
@@ -326,8 +326,8 @@ def softmax_margins(cells, y, C, intercept, kind, margins, fallback):  # type: i
                         value += fit.theta[k * q + j] * cell.test[j, i]
                     margins[cell.start + i, k] = value
         else:
-            fine = False
-        fallback[number] = not fine
+            valid = False
+        fallback[number] = not valid
 
 
 @summing_step
@@ -356,7 +356,7 @@ def _weigh_rows(cell, targets):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _factor(A, n, alpha):  # type: ignore[no-untyped-def]
-    """Factor A + α in place, empty rows as if they were 1; returns the least pivot beside its diagonal entry."""
+    """Factor A + α in place, empty rows as if they were 1; returns the least ratio of a pivot to its diagonal entry."""
     diagonal, least = np.empty(n), 1.0
     for i in range(n):
         A[i, i] += alpha
@@ -384,9 +384,9 @@ def _residuals(cell, targets, w, out):  # type: ignore[no-untyped-def]
     for i in range(targets.size):
         out[i] = targets[i]
     for j in range(w.size):
-        own, train = w[j], cell.train[j]
+        weight, train = w[j], cell.train[j]
         for i in range(targets.size):
-            out[i] -= own * train[i]
+            out[i] -= weight * train[i]
 
 
 @summing_step
@@ -412,9 +412,9 @@ def _fit_narrow(cell, targets, alpha, cut, w):  # type: ignore[no-untyped-def]
     p, n = w.size, targets.size
     A, rest, step, squares = _empty(p), np.empty(n), np.empty(p), np.empty(p)
     for j in range(p):
-        own = cell.train[j][:n]
+        column = cell.train[j][:n]
         for k in range(j + 1):
-            A[j, k] = dot(own, cell.train[k][:n])
+            A[j, k] = dot(column, cell.train[k][:n])
         squares[j] = A[j, j]
     if not _factor(A, p, alpha) > WELL_POSED or (alpha == 0 and not _has_full_rank(A, squares, cut)):
         return False
@@ -433,8 +433,8 @@ def _fit_wide(cell, targets, alpha, w):  # type: ignore[no-untyped-def]
     """Set the weights, by the products of the rows; returns whether they are well determined."""
     p, n, a = w.size, targets.size, np.zeros(targets.size)
     K, rest = _empty(n), np.empty(n)
-    places = np.arange(p)
-    add_gram(K, Columns(cell.train, places, np.zeros(p), np.ones(p)), places, np.arange(n), 1.0, panel(n))
+    active = np.arange(p)
+    add_gram(K, Columns(cell.train, active, np.zeros(p), np.ones(p)), active, np.arange(n), 1.0, panel(n))
     if not _factor(K, n, alpha) > WELL_POSED:
         return False
     for _ in range(3):
@@ -478,25 +478,25 @@ def _means_are_sharp(cell, kind, shift, unit, alpha, intercept):  # type: ignore
 
 @summing_kernel
 def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, fallback):  # type: ignore[no-untyped-def]
-    """Set the predicted numbers of the held-out rows, and the weights, of every cell that is not given up.
+    """Set the predicted numbers of the held-out rows, and the weights, of every cell that is not left to scikit-learn.
 
     For least squares α is 0, and ``cut`` the share of the largest singular value below which scikit-learn drops others.
     """
     work = allocate(cells)
     for number in range(cells.splits.size):
         if not fallback[number]:
-            cell, fine = take_cell(cells, number, kind, work)
+            cell, valid = take_cell(cells, number, kind, work)
             if alpha == 0 and (kind == STANDARD or (kind == UNSCALED and intercept)):
-                fine = fine and _means_are_exact(cell, work.shift)
+                valid = valid and _means_are_exact(cell, work.shift)
             if intercept:
                 center(cell)
-            fine = fine and _means_are_sharp(cell, kind, work.shift, work.unit, alpha, intercept)
+            valid = valid and _means_are_sharp(cell, kind, work.shift, work.unit, alpha, intercept)
             w, (targets, b) = np.zeros(cell.train.shape[0]), _targets(cell, y, intercept)
             _weigh_rows(cell, targets)
-            fine = fine and _fit_narrow(cell, targets, alpha, cut, w)
+            valid = valid and _fit_narrow(cell, targets, alpha, cut, w)
             predict_linear(cell, w, b, values)
-            keep_weights(cells, number, kind, work.unit, w, weights)
-            fallback[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))
+            record_weights(cells, number, kind, work.unit, w, weights)
+            fallback[number] = not (valid and all_finite(w, w.size) and np.isfinite(b))
 
 
 @summing_kernel
@@ -505,13 +505,13 @@ def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, fa
     work = allocate(cells)
     for number in range(cells.splits.size):
         if not fallback[number]:
-            cell, fine = take_cell(cells, number, kind, work)
+            cell, valid = take_cell(cells, number, kind, work)
             if intercept:
                 center(cell)
-            fine = fine and _means_are_sharp(cell, kind, work.shift, work.unit, alpha, intercept)
+            valid = valid and _means_are_sharp(cell, kind, work.shift, work.unit, alpha, intercept)
             w, (targets, b) = np.zeros(cell.train.shape[0]), _targets(cell, y, intercept)
             _weigh_rows(cell, targets)
-            fine = fine and _fit_wide(cell, targets, alpha, w)
+            valid = valid and _fit_wide(cell, targets, alpha, w)
             predict_linear(cell, w, b, values)
-            keep_weights(cells, number, kind, work.unit, w, weights)
-            fallback[number] = not (fine and all_finite(w, w.size) and np.isfinite(b))
+            record_weights(cells, number, kind, work.unit, w, weights)
+            fallback[number] = not (valid and all_finite(w, w.size) and np.isfinite(b))

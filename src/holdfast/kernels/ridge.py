@@ -12,8 +12,8 @@ Each fit starts where the optimum of the step before leads to (:func:`_follow`: 
 on the right); a factor is used again while it makes the residual fall to ``FACTOR_REUSE``. Steps are halved by the
 slope of the objective at their end, which keeps its digits where differences of values have none.
 
-A fit is solved if its residual is at most ``SOLVED``, or falls no further and is at most ``STALLED``; else the path is
-given up and the call raises. :mod:`~holdfast.kernels.lockstep` does the same on batches: tolerances stand in
+A fit is solved if its residual is at most ``SOLVED``, or falls no further and is at most ``STALLED``; else the path
+ends and the call raises. :mod:`~holdfast.kernels.lockstep` does the same on batches: tolerances are in
 :mod:`~holdfast.kernels.tolerances` for both, and ``test_lockstep.py`` compares their paths;
 ``test_ridge.py`` compares with scikit-learn and with the optimality conditions.
 """
@@ -37,7 +37,7 @@ from holdfast.kernels.elimination import (
     check_n_forced,
     check_shrinkages,
     check_sizes,
-    check_tie_order,
+    check_tie_ranks,
     on_scale_of_data,
     scale_data,
 )
@@ -93,8 +93,8 @@ class Rows(NamedTuple):
 
 
 @summing_step
-def room_for_rows(n):  # type: ignore[no-untyped-def]
-    """Return room for n rows."""
+def allocate_rows(n):  # type: ignore[no-untyped-def]
+    """Allocate n rows."""
     return Rows(vector(n), vector(n), vector(n), vector(n), vector(n), vector(n), vector(n))
 
 
@@ -118,9 +118,9 @@ def differentiate(r, t):  # type: ignore[no-untyped-def]
     for i in range(r.y.size):
         margin = r.y[i] * (r.f[i] + t * r.df[i])
         e = np.exp(-abs(margin))
-        miss = (e if margin > 0 else 1.0) / (1 + e)
-        r.g[i] = -r.y[i] * r.cost[i] * miss
-        r.curvature[i] = r.cost[i] * miss * (1 - miss)
+        p_wrong = (e if margin > 0 else 1.0) / (1 + e)
+        r.g[i] = -r.y[i] * r.cost[i] * p_wrong
+        r.curvature[i] = r.cost[i] * p_wrong * (1 - p_wrong)
         total += r.g[i]
         slope += r.g[i] * r.df[i]
         size += abs(r.g[i] * r.df[i])
@@ -132,7 +132,7 @@ def step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
     """Halve the step until the objective hardly rises at its end; returns it, and Σ g there.
 
     ``slope`` is that of the objective at the start, ``straight + t curved`` that of the penalty at t. The objective is
-    convex: its slope tells enough, and keeps its digits where differences of values have none left.
+    convex: its slope is enough, and keeps its digits where differences of values have none left.
     """
     t = 1.0
     while True:
@@ -167,7 +167,7 @@ def ridge_elimination(
     shrinkage: float = 1.0,
     intercept: bool = True,
     scale: Scale = "split",
-    tie_order: ArrayLike | None = None,
+    tie_ranks: ArrayLike | None = None,
     max_iter: int = 1000,
 ) -> Paths:
     r"""Fit, drop the features of least weight, fit again: down the ``sizes``, for every resample.
@@ -200,34 +200,34 @@ def ridge_elimination(
     scale
         ``"split"`` standardizes columns by mean and standard deviation of each resample; constant ones become 0 and
         fall first. ``"full"`` takes X as it is, with one Gram matrix for all resamples.
-    tie_order
-        The turn of each of these columns among equally good ones, for all or each of the resamples; the lowest column
-        is first if not given.
+    tie_ranks
+        Tie-break rank of each of these columns, for all or each of the resamples; the lowest column is first if not
+        given.
     max_iter
-        Newton steps of a fit after which it is given up.
+        Maximum number of Newton steps of a fit.
 
     Raises
     ------
     ArithmeticError
-        If a fit was given up.
+        If a fit did not converge.
     """
     (cost,), (factor,) = check_costs(C), check_shrinkages(shrinkage)
-    layout = lay_out(X, y, counts, sizes, columns, forced, scale, tie_order)
+    layout = lay_out(X, y, counts, sizes, columns, forced, scale, tie_ranks)
     outcome, paths = empty_outcome(layout), np.arange(len(layout.counts))
     run_paths(
         layout.data.XT, layout.y, layout.counts, paths, layout.columns, layout.forced,
-        np.minimum(paths, len(layout.forced) - 1), layout.sizes[None], 0 * paths, layout.tie_order,
+        np.minimum(paths, len(layout.forced) - 1), layout.sizes[None], 0 * paths, layout.tie_ranks,
         cost + 0.0 * paths, factor + 0.0 * paths, intercept, layout.data.split, layout.shared, max_iter, outcome,
     )  # fmt: skip
     return collect_paths("ridge-logistic", layout, outcome, max_iter)
 
 
 def run_paths(  # type: ignore[no-untyped-def]
-    XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_order, C, shrinkage,
+    XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
     intercept, split, shared, max_iter, outcome,
 ):  # fmt: skip
     """Call :func:`_follow_paths` with arrays and numbers of one type each: another would be another compilation."""
-    arrays = XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_order, C, shrinkage
+    arrays = XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage
     taken = (frozen(array, array.dtype) for array in arrays)
     _follow_paths(*taken, bool(intercept), bool(split), bool(shared), int(max_iter), *outcome)
 
@@ -286,7 +286,7 @@ def _follow(K, L, r, v, b, intercept):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _dual_residual(r, v, intercept):  # type: ignore[no-untyped-def]
-    """Largest |a + g| (or mean of a), beside the largest |g|."""
+    """Largest |a + g| (or mean of a), relative to the largest |g|."""
     residual, scale = abs(sum_of(v.a)) / r.y.size if intercept else 0.0, 0.0
     for i in range(r.y.size):
         residual = max(residual, abs(v.a[i] + r.g[i]))
@@ -362,60 +362,60 @@ class Primal(NamedTuple):
 
 
 @summing_step
-def _primal_residual(Z, places, norm, r, v, total, intercept):  # type: ignore[no-untyped-def]
-    """Set the gradient w + Zᵀg; returns its largest entry, each beside the norm of its column, beside that of g."""
-    weights_of(Z, places, r.g, v.gradient)
+def _primal_residual(Z, active, norm, r, v, total, intercept):  # type: ignore[no-untyped-def]
+    """Set the gradient w + Zᵀg; returns its largest entry relative to the norms of its column and of g."""
+    weights_of(Z, active, r.g, v.gradient)
     residual = abs(total) / np.sqrt(r.y.size) if intercept else 0.0
-    for q in range(places.size):
+    for q in range(active.size):
         v.gradient[q] += v.w[q]
-        reach = norm[Z.column[places[q]]] * Z.factor[places[q]]
+        reach = norm[Z.column[active[q]]] * Z.factor[active[q]]
         if reach > 0:
             residual = max(residual, abs(v.gradient[q]) / reach)
     return residual / np.sqrt(dot(r.g, r.g))
 
 
 @summing_step
-def _factor_primal(Z, places, L, R, r, v):  # type: ignore[no-untyped-def]
+def _factor_primal(Z, active, L, R, r, v):  # type: ignore[no-untyped-def]
     for i in range(r.y.size):
         r.S[i] = np.sqrt(r.curvature[i])
-    solved = factorize_primal(L, Z, places, r.S, R)
-    weights_of(Z, places, r.curvature, v.cross)
+    solved = factorize_primal(L, Z, active, r.S, R)
+    weights_of(Z, active, r.curvature, v.cross)
     fill(v.border, 0.0)
     add(v.border, 1.0, v.cross)
-    substitute(L, v.border, places.size)
+    substitute(L, v.border, active.size)
     return solved, sum_of(r.curvature) - dot(v.cross, v.border)
 
 
 @summing_step
-def _fit_primal(Z, places, norm, L, R, r, v, b, intercept, max_iter):  # type: ignore[no-untyped-def]
+def _fit_primal(Z, active, norm, L, R, r, v, b, intercept, max_iter):  # type: ignore[no-untyped-def]
     """Solve from the w of v and b; returns b and whether it was solved."""
-    margins_of(Z, places, v.w, b, r.f)
+    margins_of(Z, active, v.w, b, r.f)
     if starts_badly(r, 0.5 * dot(v.w, v.w)):
         b = 0.0
         fill(v.w, 0.0)
         fill(r.f, 0.0)
     fill(r.df, 0.0)
     total, _, _ = differentiate(r, 0.0)
-    residual, before = _primal_residual(Z, places, norm, r, v, total, intercept), np.inf
+    residual, before = _primal_residual(Z, active, norm, r, v, total, intercept), np.inf
     factored, corner = False, 0.0
     for _ in range(max_iter):
         if residual <= SOLVED:
             return b, True
         fresh = not factored or residual > FACTOR_REUSE * before
         if fresh:
-            factored, corner = _factor_primal(Z, places, L, R, r, v)
+            factored, corner = _factor_primal(Z, active, L, R, r, v)
         fill(v.dw, 0.0)
         add(v.dw, -1.0, v.gradient)
-        substitute(L, v.dw, places.size)
+        substitute(L, v.dw, active.size)
         db = -(total + dot(v.cross, v.dw)) / corner if intercept else 0.0
         add(v.dw, -db, v.border)
-        margins_of(Z, places, v.dw, db, r.df)
+        margins_of(Z, active, v.dw, db, r.df)
         slope = dot(v.dw, v.gradient) + db * total
         t, total = step_length(r, slope, dot(v.dw, v.w), dot(v.dw, v.dw))
         add(v.w, t, v.dw)
         add(r.f, t, r.df)
         b += t * db
-        residual, before = _primal_residual(Z, places, norm, r, v, total, intercept), residual
+        residual, before = _primal_residual(Z, active, norm, r, v, total, intercept), residual
         if fresh and 0.5 * before < residual <= STALLED:
             return b, True
     return b, False
@@ -434,13 +434,13 @@ def _norms(XT):  # type: ignore[no-untyped-def]
 
 @summing_kernel
 def _follow_paths(  # type: ignore[no-untyped-def]
-    XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_order, C, shrinkage,
-    intercept, split, shared, max_iter, kept_until, weight, coef, intercepts, unsolved,
+    XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
+    intercept, split, shared, max_iter, smallest_size, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
     """Take every path down its sizes; paths of one resample stand together, and share what they start from.
 
     A path has its resample, its row of ``forced`` and of ``sizes`` (0 after the last), its C and its shrinkage. Columns
-    are the same for all paths, or each path's own; then nothing is shared.
+    are the same for all paths, or differ by path; then nothing is shared.
     """
     n, p = y.size, columns.shape[1]
     wide = XT.shape[0] > n
@@ -449,12 +449,12 @@ def _follow_paths(  # type: ignore[no-untyped-def]
     fill(factor, 1.0)
     work = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, scale, everything = square(n if wide else 0), vector(p), np.arange(n)
-    few_room, all_room = room_for_rows(n), room_for_rows(n)
-    dual_room, primal_room = (vector(n), vector(n), vector(n)), (vector(p), vector(p), vector(p), vector(p))
+    drawn_rows_work, all_rows_work = allocate_rows(n), allocate_rows(n)
+    dual_work, primal_work = (vector(n), vector(n), vector(n)), (vector(p), vector(p), vector(p), vector(p))
     for q in range(resample.size):
         m = resample[q]
         Z = Columns(XT, columns[min(q, len(columns) - 1)], mean, factor)
-        held, turns = forced[which_forced[q]], tie_order[min(m, len(tie_order) - 1)]
+        held, ranks = forced[which_forced[q]], tie_ranks[min(m, len(tie_ranks) - 1)]
         rows = np.flatnonzero(counts[m])
         in_dual, b = wide and 2 * p > rows.size, 0.0
         if q == 0 or len(columns) > 1 or resample[q - 1] != m:
@@ -462,33 +462,33 @@ def _follow_paths(  # type: ignore[no-untyped-def]
         begin_path(work, Z, held, shrinkage[q], scale)
         if in_dual:
             start_gram(work, Z, rows, held, shrinkage[q], start)
-        few = begin_rows(few_room, y, counts[m], rows, C[q])
-        all_rows = begin_rows(all_room, y, counts[m], everything, C[q])
-        dual = Dual(dual_room[0][: rows.size], dual_room[1][: rows.size], dual_room[2][: rows.size])
+        drawn_rows = begin_rows(drawn_rows_work, y, counts[m], rows, C[q])
+        all_rows = begin_rows(all_rows_work, y, counts[m], everything, C[q])
+        dual = Dual(dual_work[0][: rows.size], dual_work[1][: rows.size], dual_work[2][: rows.size])
         fill(dual.a, 0.0)
-        passed = sizes[which_sizes[q]]
-        for step in range(passed.size):
-            size, before = passed[step], passed[max(step - 1, 0)]
+        path_sizes = sizes[which_sizes[q]]
+        for step in range(path_sizes.size):
+            size, before = path_sizes[step], path_sizes[max(step - 1, 0)]
             if size == 0:
                 break
-            active = work.places[:size]
+            active = work.active[:size]
             if in_dual:
                 slight = 0 < before - size <= FACTOR_AFTER_DROP * before
-                b, solved = _fit_dual(work.K, work.L, few, dual, b, intercept, step > 0, slight, max_iter)
+                b, solved = _fit_dual(work.K, work.L, drawn_rows, dual, b, intercept, step > 0, slight, max_iter)
                 weigh(work, Z, size, rows, dual.a)
             else:
                 primal = Primal(
-                    work.w[:size], primal_room[0][:size], primal_room[1][:size], primal_room[2][:size],
-                    primal_room[3][:size],
+                    work.w[:size], primal_work[0][:size], primal_work[1][:size], primal_work[2][:size],
+                    primal_work[3][:size],
                 )  # fmt: skip
                 b, solved = _fit_primal(Z, active, norm, work.L, work.R, all_rows, primal, b, intercept, max_iter)
             if not (solved and all_finite(work.w, size)):
                 unsolved[q] = size
                 break
-            record(work, size, held, shrinkage[q], kept_until[q], weight[q])
-            after = passed[step + 1] if step + 1 < passed.size else 0
+            record(work, size, held, shrinkage[q], smallest_size[q], weight[q])
+            after = path_sizes[step + 1] if step + 1 < path_sizes.size else 0
             if after > 0:
-                cut(work, Z, size, after, held, turns)
+                cut(work, Z, size, after, held, ranks)
                 in_dual = in_dual and 2 * after > rows.size
                 if in_dual:
                     next_gram(work, Z, rows, after, size - after)
@@ -497,15 +497,15 @@ def _follow_paths(  # type: ignore[no-untyped-def]
 
 
 MAX_ITER = 1000
-"""Newton steps of a fit after which it is given up."""
+"""Maximum number of Newton steps of a fit."""
 
 
 class Eliminations(NamedTuple):
     """Eliminations of M resamples under G settings; as in :class:`~holdfast.kernels.elimination.Paths`."""
 
-    kept_until: NDArray[np.int32]  # M × G × d
+    smallest_size: NDArray[np.int32]  # M × G × d
     weight: Floats  # M × G × d
-    unsolved: Ints  # M × G: number of features of the fit that was given up, or 0
+    unsolved: Ints  # M × G: number of features of the fit that did not converge, or 0
 
 
 def ridge_eliminations(
@@ -519,15 +519,15 @@ def ridge_eliminations(
     forced: Mask | None = None,
     which_forced: ArrayLike | None = None,
     intercept: bool = True,
-    tie_order: ArrayLike | None = None,
+    tie_ranks: ArrayLike | None = None,
 ) -> Eliminations:
-    """Eliminate down the sizes of each setting, for every resample; no path raises, ``unsolved`` tells of it.
+    """Eliminate down the sizes of each setting, for every resample; no path raises, ``unsolved`` records it.
 
     Parameters
     ----------
     data
         The scaled columns.
-    y, counts, intercept, tie_order
+    y, counts, intercept, tie_ranks
         As :func:`~holdfast.kernels.ridge.ridge_elimination` takes them.
     sizes
         For each setting, the sizes to pass.
@@ -540,25 +540,29 @@ def ridge_eliminations(
     y, counts = check_labels((n, d), y, counts)
     M = len(counts)
     passed = np.zeros((G, max(map(len, sizes))), np.int64)
-    for own, work in zip(sizes, passed, strict=True):
-        work[: len(own)] = check_sizes(own, d)
+    for setting_sizes, work in zip(sizes, passed, strict=True):
+        work[: len(setting_sizes)] = check_sizes(setting_sizes, d)
     if forced is None:
-        held, places = np.zeros((1, d), bool), np.zeros((M, G), np.int64)
+        held, which_rows = np.zeros((1, d), bool), np.zeros((M, G), np.int64)
     else:
         which = np.asarray(which_forced, dtype=np.int64)
-        for own, number in zip(sizes, which, strict=True):
-            check_n_forced(forced[number], int(own[-1]))
-        held, places = forced.reshape(-1, d), which * M + np.arange(M)[:, None]
-    found = Eliminations(np.empty((M, G, d), np.int32), np.empty((M, G, d)), np.zeros((M, G), np.int64))
-    coef, b = np.empty((M * G, max(int(own[-1]) for own in sizes))), np.empty(M * G)
-    outcome = Outcome(found.kept_until.reshape(-1, d), found.weight.reshape(-1, d), coef, b, found.unsolved.reshape(-1))
-    costs, factors = (np.tile(np.broadcast_to(each, G), M) for each in (check_costs(C), check_shrinkages(shrinkage)))
+        for setting_sizes, which_set in zip(sizes, which, strict=True):
+            check_n_forced(forced[which_set], int(setting_sizes[-1]))
+        held, which_rows = forced.reshape(-1, d), which * M + np.arange(M)[:, None]
+    paths = Eliminations(np.empty((M, G, d), np.int32), np.empty((M, G, d)), np.zeros((M, G), np.int64))
+    coef, b = np.empty((M * G, max(int(down[-1]) for down in sizes))), np.empty(M * G)
+    outcome = Outcome(
+        paths.smallest_size.reshape(-1, d), paths.weight.reshape(-1, d), coef, b, paths.unsolved.reshape(-1)
+    )
+    costs, factors = (
+        np.tile(np.broadcast_to(values, G), M) for values in (check_costs(C), check_shrinkages(shrinkage))
+    )
     run_paths(
-        data.XT, y, counts, np.repeat(np.arange(M), G), np.arange(d)[None], held, places.ravel(), passed,
-        np.tile(np.arange(G), M), check_tie_order(tie_order, d, M), costs, factors, intercept, data.split,
+        data.XT, y, counts, np.repeat(np.arange(M), G), np.arange(d)[None], held, which_rows.ravel(), passed,
+        np.tile(np.arange(G), M), check_tie_ranks(tie_ranks, d, M), costs, factors, intercept, data.split,
         data.wide and not data.split, MAX_ITER, outcome,
     )  # fmt: skip
-    return found
+    return paths
 
 
 def ridge_models(
@@ -575,18 +579,18 @@ def ridge_models(
     y, counts = check_labels(data.shape, y, counts)
     which = np.asarray(resamples, dtype=np.int64)
     Q, costs = which.size, check_costs(C)
-    own = check_columns(columns, data.shape[1], Q)
-    k = own.shape[1]
+    chosen = check_columns(columns, data.shape[1], Q)
+    k = chosen.shape[1]
     outcome = Outcome(
         np.empty((Q, k), np.int32), np.empty((Q, k)), np.empty((Q, k)), np.empty(Q), np.zeros(Q, np.int64)
     )
     nothing = np.zeros(Q, np.int64)
     run_paths(
-        data.XT, y, counts, which, own, np.zeros((1, k), bool), nothing, np.full((1, 1), k), nothing,
+        data.XT, y, counts, which, chosen, np.zeros((1, k), bool), nothing, np.full((1, 1), k), nothing,
         np.zeros((1, k), np.int32), np.broadcast_to(costs, Q), np.ones(Q), intercept, data.split, False,
         MAX_ITER, outcome,
     )  # fmt: skip
-    coef, intercepts = on_scale_of_data(outcome.coef, outcome.intercept, data.shift[own], data.unit[own])
+    coef, intercepts = on_scale_of_data(outcome.coef, outcome.intercept, data.shift[chosen], data.unit[chosen])
     return Models(coef, intercepts, outcome.unsolved > 0)
 
 
@@ -621,18 +625,18 @@ def fit_ridge_logistic(
     Returns
     -------
     list of tuple
-        Coefficients and intercept of each model, in terms of X; ``nan`` if its fit was given up.
+        Coefficients and intercept of each model, in terms of X; ``nan`` if its fit did not converge.
     """
     data = X if isinstance(X, Scaled) else scale_data(X, scale)
-    costs, found = np.broadcast_to(check_costs(C), len(columns)), dict[int, tuple[Floats, float]]()
-    for size in {own.size for own in columns}:
-        places = [place for place, own in enumerate(columns) if own.size == size]
-        sets, own = np.array([columns[place] for place in places]), [resamples[place] for place in places]
+    costs, fits = np.broadcast_to(check_costs(C), len(columns)), dict[int, tuple[Floats, float]]()
+    for size in {model_columns.size for model_columns in columns}:
+        group = [model for model, model_columns in enumerate(columns) if model_columns.size == size]
+        sets, model_columns = np.array([columns[model] for model in group]), [resamples[model] for model in group]
         if device == "cpu":
-            models = ridge_models(data, y, counts, own, sets, costs[places], intercept=intercept)
+            models = ridge_models(data, y, counts, model_columns, sets, costs[group], intercept=intercept)
         else:
             lib = library("torch", "cuda" if device == "cuda" else "cpu", "float64", DEVICE_BYTES[device])
-            models = lockstep_models(lib, with_resamples(data, y, counts), own, sets, costs[places], intercept)
+            models = lockstep_models(lib, with_resamples(data, y, counts), model_columns, sets, costs[group], intercept)
         models.coef[models.unsolved], models.intercept[models.unsolved] = np.nan, np.nan
-        found |= zip(places, zip(models.coef, models.intercept.tolist(), strict=True), strict=True)
-    return [found[place] for place in range(len(columns))]
+        fits |= zip(group, zip(models.coef, models.intercept.tolist(), strict=True), strict=True)
+    return [fits[model] for model in range(len(columns))]

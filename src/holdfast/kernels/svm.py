@@ -5,7 +5,7 @@ active-set method ends at the exact optimum (:func:`solve_active_set`): rows who
 are *free* and lie on the margin, which a Cholesky factor of their Gram matrix solves for; a row that reaches a bound
 leaves the factor, a row that violates its condition enters it. A few steps of an interior-point method give the first
 start, and a new one should the active set lose its way (:func:`start_inside`). From step to step of an
-elimination v, the states of the rows and the factor's memory are kept; only K changes.
+elimination v, the states of the rows and the factor's memory are reused; only K changes.
 
 The same method fits the cells of recognized models (:func:`svm_margins`); :func:`squared_hinge_margins` fits cells of
 LinearSVC, whose loss has derivatives, by Newton's method.
@@ -48,8 +48,8 @@ from holdfast.kernels.linear import (
     factorize_primal,
     fill,
     has_all_classes,
-    keep_weights,
     margins_of,
+    record_weights,
     reduce_columns,
     square,
     substitute,
@@ -89,7 +89,7 @@ class Fit(NamedTuple):
 
 @summing_step
 def has_gram(fit):  # type: ignore[no-untyped-def]
-    """Whether the Gram matrix is kept."""
+    """Whether the Gram matrix is stored."""
     return fit.work.K.size > 0
 
 
@@ -101,9 +101,9 @@ def set_squares(fit):  # type: ignore[no-untyped-def]
         if has_gram(fit):
             fit.square[i] = fit.work.K[i, i]
         else:
-            for place in fit.active:
-                x = fit.Z.XT[fit.Z.column[place], fit.rows[i]]
-                fit.square[i] += ((x - fit.Z.mean[place]) * fit.Z.factor[place]) ** 2
+            for j in fit.active:
+                x = fit.Z.XT[fit.Z.column[j], fit.rows[i]]
+                fit.square[i] += ((x - fit.Z.mean[j]) * fit.Z.factor[j]) ** 2
 
 
 @summing_step
@@ -130,7 +130,7 @@ def largest_margin(fit, v):  # type: ignore[no-untyped-def]
 
 SOLVED, STALLED = 1e-9, 1e-7
 """How far a margin may be from its condition; and how far at most where rounding blurs it by more."""
-FAINTEST = 1e-6  # what Xw can reach at least, not to be lost beside b
+FAINTEST = 1e-6  # what Xw can reach at least, not to be lost in b
 DEPENDENT = 1e-10
 """Share of a free row's square that the free rows before it do not explain, from which on it is independent of them."""
 
@@ -144,14 +144,14 @@ def _append(fit, n_free, i, shift):  # type: ignore[no-untyped-def]
             j = fit.free[k]
             row[k] = fit.work.K[max(i, j), min(i, j)] + shift
     else:
-        own = fit.free_rows[n_free]
+        x = fit.free_rows[n_free]
         for q in range(fit.active.size):
-            place = fit.active[q]
-            own[q] = (fit.Z.XT[fit.Z.column[place], fit.rows[i]] - fit.Z.mean[place]) * fit.Z.factor[place]
+            column = fit.active[q]
+            x[q] = (fit.Z.XT[fit.Z.column[column], fit.rows[i]] - fit.Z.mean[column]) * fit.Z.factor[column]
         for k in range(n_free):
             row[k] = shift
             for q in range(fit.active.size):
-                row[k] += fit.free_rows[k, q] * own[q]
+                row[k] += fit.free_rows[k, q] * x[q]
     rest = whole = fit.square[i] + shift
     for k in range(n_free):
         entry, other = row[k], fit.L[k]
@@ -218,7 +218,7 @@ def _solve_free(fit, n_free):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _take_step(fit, n_free):  # type: ignore[no-untyped-def]
-    """Go as far as the first bound; returns the place of the row that met it, or −1."""
+    """Go as far as the first bound; returns which of the free rows met it, or −1."""
     t, first = 1.0, -1
     for k in range(n_free):
         i = fit.free[k]
@@ -397,7 +397,7 @@ def svm_elimination(
     C: float = 0.5,
     columns: ArrayLike | None = None,
     scale: Scale = "split",
-    tie_order: ArrayLike | None = None,
+    tie_ranks: ArrayLike | None = None,
     max_iter: int = 10_000,
 ) -> Paths:
     r"""Fit, drop the features of least weight, fit again: down the ``sizes``, for every resample.
@@ -408,15 +408,15 @@ def svm_elimination(
 
     Parameters
     ----------
-    X, y, counts, sizes, columns, scale, tie_order
+    X, y, counts, sizes, columns, scale, tie_ranks
         As for :func:`~holdfast.kernels.ridge.ridge_elimination`.
     C
         Weight of the loss.
     max_iter
-        Changes of the active set after which a fit is given up, with an ArithmeticError.
+        Changes of the active set after which a fit fails with an ArithmeticError.
     """
     (cost,) = check_costs(C)
-    layout = lay_out(X, y, counts, sizes, columns, None, scale, tie_order)
+    layout = lay_out(X, y, counts, sizes, columns, None, scale, tie_ranks)
     outcome = empty_outcome(layout)
     data, shared, *arrays = layout
     _paths(data.XT, *arrays, float(cost), data.split, shared, int(max_iter), *outcome)
@@ -437,8 +437,8 @@ def _solve(fit, first, max_iter):  # type: ignore[no-untyped-def]
 
 @summing_kernel
 def _paths(  # type: ignore[no-untyped-def]
-    XT, y, counts, columns, forced, sizes, tie_order, C, split, shared, max_iter,
-    kept_until, weight, coef, intercepts, unsolved,
+    XT, y, counts, columns, forced, sizes, tie_ranks, C, split, shared, max_iter,
+    smallest_size, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
     n, p = y.size, columns.shape[1]
     wide = XT.shape[0] > n
@@ -446,10 +446,10 @@ def _paths(  # type: ignore[no-untyped-def]
     work = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, factors, n_free = square(n if wide else 0), vector(p), n if wide else min(n, p + 8)
     L, free, free_rows = np.empty((n_free, n_free)), np.empty(n_free, np.int64), np.empty((0 if wide else n_free, p))
-    step_room, border, margin = np.empty(n_free), np.empty(n_free), np.empty(n)
+    step_work, border, margin = np.empty(n_free), np.empty(n_free), np.empty(n)
     for m in range(counts.shape[0]):
         Z = Columns(XT, columns[min(m, len(columns) - 1)], mean, factor)
-        held, turns = forced[min(m, len(forced) - 1)], tie_order[min(m, len(tie_order) - 1)]
+        held, ranks = forced[min(m, len(forced) - 1)], tie_ranks[min(m, len(tie_ranks) - 1)]
         rows = np.flatnonzero(counts[m])
         begin_resample(work, Z, counts[m], rows, split, wide, start, factors)
         begin_path(work, Z, held, 1.0, factors)
@@ -461,25 +461,25 @@ def _paths(  # type: ignore[no-untyped-def]
         for step in range(sizes.size):
             size = sizes[step]
             fit = Fit(
-                work, Z, work.places[:size], rows, labels, upper, v, f, squares, state,
-                free, L, free_rows, step_room, border, margin,
+                work, Z, work.active[:size], rows, labels, upper, v, f, squares, state,
+                free, L, free_rows, step_work, border, margin,
             )  # fmt: skip
             b, solved = _solve(fit, step == 0, max_iter)
             weigh(work, Z, size, rows, v)
             if not (solved and all_finite(work.w, size)):
                 unsolved[m] = size
                 break
-            record(work, size, held, 1.0, kept_until[m], weight[m])
+            record(work, size, held, 1.0, smallest_size[m], weight[m])
             if step + 1 < sizes.size:
                 after = sizes[step + 1]
-                cut(work, Z, size, after, held, turns)
+                cut(work, Z, size, after, held, ranks)
                 if wide:
                     next_gram(work, Z, rows, after, size - after)
         intercepts[m] = finish(work, Z, sizes[-1], b, coef[m])
 
 
 MAX_CHANGES = 10_000
-"""Changes of the active set after which a cell is given up."""
+"""Changes of the active set after which a cell is left to scikit-learn."""
 
 
 @summing_step
@@ -496,10 +496,10 @@ def _begin(cell, y, C):  # type: ignore[no-untyped-def]
     if wide:
         for i in range(work.K.shape[0]):
             fill(work.K[i], 0.0)
-        add_gram(work.K, Z, work.places, rows, 1.0, work.R)
+        add_gram(work.K, Z, work.active, rows, 1.0, work.R)
     n_free = n if wide else min(n, p + 8)
     return Fit(
-        work, Z, work.places, rows, labels, upper, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, np.int64),
+        work, Z, work.active, rows, labels, upper, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, np.int64),
         np.empty(n_free, np.int64), np.empty((n_free, n_free)), np.empty((0 if wide else n_free, p)),
         np.empty(n_free), np.empty(n_free), np.empty(n),
     )  # fmt: skip
@@ -510,9 +510,9 @@ def svm_margins(cells, y, C, kind, margins, weights, fallback):  # type: ignore[
     """Set the decision value of the held-out rows, and the weights, of every cell."""
     work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
-        cell, fine = take_cell(cells, number, kind, work)
+        cell, valid = take_cell(cells, number, kind, work)
         fallback[number] = True
-        if fine and has_all_classes(take(y, cell.rows), seen):
+        if valid and has_all_classes(take(y, cell.rows), seen):
             center(cell)
             fit = _begin(cell, y, C)
             set_squares(fit)
@@ -520,7 +520,7 @@ def svm_margins(cells, y, C, kind, margins, weights, fallback):  # type: ignore[
             b, solved = solve_active_set(fit, MAX_CHANGES)
             weigh(fit.work, fit.Z, fit.active.size, fit.rows, fit.v)
             predict_linear(cell, fit.work.w, b, margins)
-            keep_weights(cells, number, kind, work.unit, fit.work.w, weights)
+            record_weights(cells, number, kind, work.unit, fit.work.w, weights)
             fallback[number] = not (solved and all_finite(fit.work.w, fit.work.w.size) and np.isfinite(b))
 
 
@@ -564,8 +564,8 @@ def _differentiate(fit, t):  # type: ignore[no-untyped-def]
     """Set the derivatives of the loss at f + t df; returns their product with df, and the sum of its parts' sizes."""
     slope, size = 0.0, 0.0
     for i in range(fit.y.size):
-        miss = 1 - fit.y[i] * (fit.f[i] + t * fit.df[i])
-        fit.g[i] = -2 * fit.cost[i] * fit.y[i] * max(miss, 0.0)
+        hinge = 1 - fit.y[i] * (fit.f[i] + t * fit.df[i])
+        fit.g[i] = -2 * fit.cost[i] * fit.y[i] * max(hinge, 0.0)
         slope += fit.g[i] * fit.df[i]
         size += abs(fit.g[i] * fit.df[i])
     return slope, size
@@ -589,9 +589,9 @@ def _set_step(fit):  # type: ignore[no-untyped-def]
     substitute(fit.L, fit.dw, q)
     fill(fit.df, 0.0)
     for j in range(q):
-        own, z = fit.dw[j], fit.Z[j]
+        dw, z = fit.dw[j], fit.Z[j]
         for i in range(n):
-            fit.df[i] += own * z[i]
+            fit.df[i] += dw * z[i]
     return solved
 
 
@@ -635,7 +635,7 @@ def _weigh_columns(fit, columns):  # type: ignore[no-untyped-def]
 
 @summing_kernel
 def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, fallback):  # type: ignore[no-untyped-def]
-    """Set the decision values of the held-out rows of every cell that is not given up, each class against the others.
+    """Set the decision values of held-out rows of every cell not left to scikit-learn, each class against the others.
 
     Of two classes only the second has a column, and its weights are set. ``intercept`` is the number in the intercept's
     column, or 0 for none.
@@ -645,20 +645,20 @@ def squared_hinge_margins(cells, y, C, intercept, kind, margins, weights, fallba
     for number in range(cells.splits.size):
         if fallback[number]:
             continue
-        cell, fine = take_cell(cells, number, kind, work)
-        fine = fine and has_all_classes(take(y, cell.rows), seen)
+        cell, valid = take_cell(cells, number, kind, work)
+        valid = valid and has_all_classes(take(y, cell.rows), seen)
         columns = cell.train
         cell = reduce_columns(cell)
         fit, p = _begin_hinge(cell, C, intercept), cell.train.shape[0]
-        for model in range(n_models if fine else 0):
+        for model in range(n_models if valid else 0):
             for i in range(fit.y.size):
                 fit.y[i] = 1.0 if y[cell.rows[i]] == (model if n_models > 1 else 1) else -1.0
-            fine = fine and _solve_hinge(fit)
+            valid = valid and _solve_hinge(fit)
             for i in range(cell.n_tests):
                 value = fit.w[p] * intercept if intercept > 0 else 0.0
                 for j in range(p):
                     value += fit.w[j] * cell.test[j, i]
                 margins[cell.start + i, model] = value
         if n_models == 1:
-            keep_weights(cells, number, kind, work.unit, _weigh_columns(fit, columns), weights)
-        fallback[number] = not fine
+            record_weights(cells, number, kind, work.unit, _weigh_columns(fit, columns), weights)
+        fallback[number] = not valid

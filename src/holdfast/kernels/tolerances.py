@@ -1,4 +1,4 @@
-"""When weights tie, when a fit is solved, when rounding asks for another way: one set of numbers for every elimination.
+"""When weights tie, when a fit is solved, when rounding requires another way: one set of numbers for every elimination.
 
 The compiled elimination (:mod:`~holdfast.kernels.ridge`, :mod:`~holdfast.kernels.svm`,
 :mod:`~holdfast.kernels.elimination`, :mod:`~holdfast.kernels.linear`) and the one in lock-step
@@ -30,7 +30,7 @@ SHORTEST_STEP = 2.0**-34
 FACTOR_REUSE, INVERSE_REUSE = 0.1, 0.3
 """Share that the residual must fall to for a Cholesky factor (compiled), or an inverse (lock-step), to be used again.
 
-An inverse on a device costs more beside a step than a factor does, so it is used longer.
+An inverse on a device costs more, relative to a step, than a factor does, so it is reused longer.
 """
 
 FACTOR_AFTER_DROP, INVERSE_AFTER_DROP = 0.05, 0.25
@@ -40,13 +40,13 @@ FACTOR_AFTER_DROP, INVERSE_AFTER_DROP = 0.05, 0.25
 class Precision(NamedTuple):
     """What numbers of one floating-point type can be asked for."""
 
-    solved: float  # residual, beside the dual variables, at which a fit is solved
+    solved: float  # residual, relative to the dual variables, at which a fit is solved
     stalled: float  # residual at which a fit is solved as well as rounding allows, if it falls no further
     blurred: float  # rounding of the margins Ka, at most, at which a fit is not to be trusted
     rounding: float  # relative rounding of one number
-    slope_noise: float  # rounding of a slope, beside the sum of the absolute values of its terms
-    least_curvature: float  # floor of the loss's curvature, beside the cost of a row
-    smallest: float  # a number that is nothing beside any curvature and has a square root
+    slope_noise: float  # rounding of a slope, relative to the sum of the absolute values of its terms
+    least_curvature: float  # floor of the loss's curvature, relative to the cost of a row
+    smallest: float  # a number negligible next to any curvature, with a square root
 
 
 PRECISIONS = {
@@ -56,16 +56,16 @@ PRECISIONS = {
 DOUBLE = PRECISIONS["float64"]
 """What compiled kernels compute in."""
 
-# Recognized models beside scikit-learn's
+# Recognized models compared to scikit-learn's
 
 EPSILON = 2.0**-52
 """Distance of 1 to the next number."""
 
 NEARLY_CONSTANT = 1e4
-"""Variance, beside scikit-learn's bound for a constant column, from which on a column is surely not constant."""
+"""Variance, relative to scikit-learn's bound for a constant column, from which on a column is surely not constant."""
 
 DISTANCE_ROUNDING = 8 * EPSILON
-"""Rounding of a squared distance made of squared norms, per column and beside the sum of these norms."""
+"""Rounding of a squared distance made of squared norms, per column and relative to the sum of these norms."""
 
 SAME_DISTANCE = 1e-12
 """Share by which squared distances may differ through the rounding of scaled columns."""

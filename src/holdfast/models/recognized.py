@@ -574,7 +574,7 @@ def read_coefficients(model: Any, n_columns: int) -> Floats | None:
         if row.shape != (1, n_columns) or any(factor is None for factor in factors):
             return None
         return np.prod([row[0], *(np.broadcast_to(factor, n_columns) for factor in factors)], axis=0)
-    except Exception:  # models of one's own may have anything under these names
+    except Exception:  # other models may have anything under these names
         return None
 
 

@@ -1,7 +1,7 @@
-"""Scores of predictions: what is declared of each stands beside its formula; blocks of models are scored at once.
+"""Scores of predictions: each is declared next to its formula; blocks of models are scored at once.
 
 A formula reads :class:`Cells`, the held-out rows of many models one after the other, and returns a value for each cell:
-``nan`` where scikit-learn would warn, refuse or return ``nan``, so that its own scorer is asked there. The value of a
+``nan`` where scikit-learn would warn, refuse or return ``nan``, so that its scorer is asked there. The value of a
 cell is the same alone and in any block. Any other name that scikit-learn knows, and any callable, is a score as well.
 """
 
@@ -78,7 +78,7 @@ class Score:
 
 
 SCORES: Registry[Score] = Registry("score", where="holdfast.models.SCORES")
-"""Scores by name. ``SCORES.add(Score(…))`` adds one of your own."""
+"""Scores by name. ``SCORES.add(Score(…))`` adds a new one."""
 
 
 def sum_cells(values: Floats, starts: Ints, positions: Ints | None = None) -> Floats:
@@ -175,7 +175,7 @@ class Cells:
         return np.repeat(self.mean(values), self.sizes)
 
     def where_all(self, flags: Flags) -> Flags:
-        """Tell of which cells every row is flagged."""
+        """Return of which cells every row is flagged."""
         if flags.all():
             return np.ones(self.sizes.size, dtype=bool)
         return count_cells(flags, self.starts) == self.sizes
@@ -265,7 +265,7 @@ class Cells:
         return np.all(self.true_counts > 0, axis=1)
 
 
-# Declaring a score beside its formula
+# Declaring a score next to its formula
 
 NUMBERS = "numbers to predict"
 PROBABILITIES = ("predict_proba",)
@@ -639,7 +639,7 @@ def neg_brier_score(cells: Cells) -> Floats:
         true = (cells.truth == 1).astype(np.float64)
         errors = ((1 - true) - (1 - proba[:, 1])) ** 2 + (true - proba[:, 1]) ** 2
         scores = cells.mean(errors) * 0.5
-    else:  # scikit-learn wants to be told which of two words is positive
+    else:  # scikit-learn needs the positive one of two words
         return cells.undefined
     return np.where(_has_usable_probabilities(cells), -scores, np.nan)
 
@@ -882,7 +882,7 @@ def _ask_scikit_learn(scorers: Mapping[str, Scorer], cells: Cells, cell: int, sc
         scores.warnings[cell] = list(caught)
 
 
-# Models that are known by their answers only
+# Models of which only the answers are known
 
 
 class _Stored(BaseEstimator):

@@ -27,7 +27,7 @@ from holdfast.checks import as_column, type_name
 from holdfast.kernels.tolerances import TIE, check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
-from holdfast.selection import Best, FewerFeaturesWarning, Selection, best_columns, fewer_note, tie_order
+from holdfast.selection import Best, FewerFeaturesWarning, Selection, best_columns, fewer_note, tie_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,12 +38,12 @@ TIES = get_args(Ties)
 Key = tuple[tuple[str, str], ...]
 PLAIN = (str, int, float, bool, type(None))
 MAX_KNOWN = 8
-"""Of how many lists of settings the groups are kept."""
+"""Of how many lists of settings the groups are cached."""
 ROUNDING = 1e-11
 """Weights from 0 to about 1 that are no larger are 0 but for rounding."""
 
 
-# What a selector is given
+# The input of a selector
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +179,8 @@ def row_groups(groups: Any, n_samples: int) -> Ints | None:
     codes, _ = pd.factorize(labels, sort=True)
     if (codes < 0).any():
         raise ValueError(
-            f"Expected a group for each row, got none in row {int(np.argmin(codes))}; give rows without a group one of "
-            "their own."
+            f"Expected a group for each row, got none in row {int(np.argmin(codes))}; give each row without a group "
+            "a separate one."
         )
     return codes.astype(np.int64)
 
@@ -235,7 +235,7 @@ class FitResult:
     model : object, optional
         A model that predicts from rows of all features.
     extras : dict, optional
-        Fitted attributes beyond the usual ones, by name.
+        Fitted attributes besides those of every selector, by name.
     informative : ndarray of bool, optional
         Which features got anything else than a constant column would; no others are selected. All, if not given.
     note : str
@@ -382,9 +382,9 @@ class SharedBySetting(dict[Key, Any]):
         self.known: list[tuple[list[Setting], list[SettingGroup]]] = []
 
     def group(self, selector: Any, settings: Sequence[Setting]) -> list[SettingGroup]:
-        """Put settings together that differ in ``shared_parameters`` only, those of a shared one's own included.
+        """Put settings together that differ in ``shared_parameters`` only, those of a shared part included.
 
-        They are told apart by the values of the other parameters; not by their texts, as that of an array may be cut.
+        The values of the other parameters distinguish them; not their texts, as that of an array may be cut.
         The same objects are not looked at again.
         """
         for known, groups in self.known:
@@ -428,7 +428,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     See Also
     --------
-    holdfast.testing.check_selector : Check a selector of your own.
+    holdfast.testing.check_selector : Check a selector that you wrote.
 
     Examples
     --------
@@ -533,7 +533,7 @@ class Selector(SelectorMixin, BaseEstimator):
         counts = whole_counts(sample_weight, X.shape[0])
         data = Data(X, self._target(y), row_groups(groups, X.shape[0]), [{}], [self])
         self._check(data.target, counts)
-        shared, seed = self.share(data), self._own_seed()
+        shared, seed = self.share(data), self._fit_seed()
         ((preference,),) = self.rank(Batch(**vars(data), counts=counts[None], seeds=[seed], cut=self._fits_cut), shared)
         if isinstance(preference, Exception):
             raise preference
@@ -565,7 +565,7 @@ class Selector(SelectorMixin, BaseEstimator):
                 f"classes, got {n_classes}."
             )
 
-    def _own_seed(self) -> int | None:
+    def _fit_seed(self) -> int | None:
         """The seed of a plain fit; None if there is none and nothing is to be drawn."""
         if isinstance(self.random_state, (int, np.integer)):
             return int(self.random_state)
@@ -574,13 +574,13 @@ class Selector(SelectorMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _tie_seed(self, seed: int | None) -> int | None:
-        """The seed by which equally good features take their turns; None if they do by column."""
+        """The seed that draws tie-break ranks; None if ties are broken by column."""
         return None if check_choice("ties", self.ties, TIES) == "lowest" else seed
 
-    def _tie_orders(self, seeds: Sequence[int | None], n_features: int) -> NDArray[np.int32]:
-        """The turn of each column among equally good ones, for each resample; one row if it is the same for all."""
+    def _tie_ranks(self, seeds: Sequence[int | None], n_features: int) -> NDArray[np.int32]:
+        """Tie-break ranks of the columns for each resample; one row if all resamples have the same."""
         by_resample = [self._tie_seed(seed) for seed in seeds]
-        orders = {seed: tie_order(n_features, seed) for seed in dict.fromkeys(by_resample)}
+        orders = {seed: tie_ranks(n_features, seed) for seed in dict.fromkeys(by_resample)}
         return np.array([orders[seed] for seed in (by_resample if len(orders) > 1 else by_resample[:1])])
 
     def _cut(self, preference: FitResult, n_features: int, seed: int | None) -> Selection:
@@ -713,7 +713,7 @@ class Selector(SelectorMixin, BaseEstimator):
         for group in shared.group(self, settings):
             first, group_shared = group.selectors[0], shared[group.key]
             data = Data(X, first._target(y), shared.row_groups, group.settings, group.selectors)
-            group_seeds = seeds if first.random_state is None else [clone(first)._own_seed()] * len(seeds)
+            group_seeds = seeds if first.random_state is None else [clone(first)._fit_seed()] * len(seeds)
             ranked: list[Sequence[FitResult | Exception]] = [()] * len(seeds)
             for resample, row in enumerate(counts):
                 try:
@@ -724,11 +724,11 @@ class Selector(SelectorMixin, BaseEstimator):
             valid_seeds = [group_seeds[resample] for resample in valid]
             batch = Batch(**vars(data), counts=counts[valid], seeds=valid_seeds, cut=cut)
             try:
-                found = first.rank(batch, group_shared) if valid else []
+                ranked_valid = first.rank(batch, group_shared) if valid else []
             except Exception as error:
-                alone = [error] if len(valid) == 1 else [first._try_rank(single, group_shared) for single in batch]
-                found = [[one] * len(group.settings) if isinstance(one, Exception) else one for one in alone]
-            for resample, preferences in zip(valid, found, strict=True):
+                rows = [error] if len(valid) == 1 else [first._try_rank(single, group_shared) for single in batch]
+                ranked_valid = [[row] * len(group.settings) if isinstance(row, Exception) else row for row in rows]
+            for resample, preferences in zip(valid, ranked_valid, strict=True):
                 ranked[resample] = preferences
             for selections, seed, preferences in zip(results, group_seeds, ranked, strict=True):
                 for position, selector, preference in zip(group.positions, group.selectors, preferences, strict=True):

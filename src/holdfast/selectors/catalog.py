@@ -90,9 +90,9 @@ class SelectorRegistry(Registry[NamedSelector]):
             steps = [self.describe(step) for _, step in selector.steps if isinstance(step, BaseEstimator)]
             named = [about for about in steps if about.name in self]
             return named[-1] if named else steps[-1]
-        own = getattr(selector, "about", None)
-        if isinstance(own, About):
-            return own
+        about = getattr(selector, "about", None)
+        if isinstance(about, About):
+            return about
         records = [record.about for record in self.values() if type(selector) in record.classes]
         name = type(selector).__name__
         return records[0] if records else About(name=name, summary=name, methods=name)

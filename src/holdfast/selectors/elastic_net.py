@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from holdfast.checks import is_number
 from holdfast.declared import About
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
-from holdfast.selection import tie_order
+from holdfast.selection import tie_ranks
 from holdfast.selectors.base import (
     Batch,
     BinaryProblem,
@@ -48,7 +48,7 @@ class Exchange(NamedTuple):
     Attributes
     ----------
     to : ndarray
-        The column that takes the place of each column.
+        The column that replaces each column.
     groups : list of ndarray
         Columns that are copies of each other, ascending; only those that have a copy.
     mean, size : ndarray
@@ -84,7 +84,7 @@ class Exchange(NamedTuple):
 def exchange_copies(X: Floats, counts: Ints, random_state: int | None) -> Exchange | None:
     """Draw which of the copies of a column takes its place; None if no column has a copy in this resample.
 
-    Without a seed every column keeps its place.
+    Without a seed no column is exchanged.
     """
     drawn = np.flatnonzero(counts)
     columns = _may_have_copies(X, drawn)
@@ -97,9 +97,9 @@ def exchange_copies(X: Floats, counts: Ints, random_state: int | None) -> Exchan
     whole = np.zeros((2, X.shape[1]))
     whole[:, columns] = mean, size
     groups = [columns[group] for group in groups]
-    to, turns = np.arange(X.shape[1]), tie_order(X.shape[1], random_state)
+    to, ranks = np.arange(X.shape[1]), tie_ranks(X.shape[1], random_state)
     for group in groups:
-        to[group] = group[np.argsort(turns[group])]
+        to[group] = group[np.argsort(ranks[group])]
     return Exchange(to, groups, *whole)
 
 
@@ -210,7 +210,7 @@ def make_path_preferences(
 ) -> list[Preference] | None:
     """The preferences of a resample's only problem at each strength, as parts of its path.
 
-    None if a weight is not finite: then the model that is to blame says so.
+    None if a weight is not finite: then the model in question raises.
     """
     n = len(penalty_strengths)
     ends = paths.indptr[row * n : (row + 1) * n + 1].tolist()
@@ -414,8 +414,8 @@ class ElasticNetPath(ElasticNetBase):
     def _rank_by_entry(self, batch: Batch, exchanges: Sequence[Exchange | None]) -> list[LazyRanking]:
         """The order in which features enter each resample's path, by any of its problems.
 
-        Features of one step are ordered by weight, then by turn; those that never enter share the last rank. If the
-        order will be cut, paths end where as many features as the largest size have entered.
+        Features of one step are ordered by weight, then by tie-break rank; those that never enter share the last rank.
+        If the order will be cut, paths end where as many features as the largest size have entered.
         """
         stop_at = None
         if batch.cut:
@@ -427,13 +427,13 @@ class ElasticNetPath(ElasticNetBase):
         for problem in self._problems(batch.target, batch.counts):
             for resample, paths, row in self._solve_paths(batch, problem, stop_at):
                 note_entries(paths, row, steps[resample], weights[resample])
-        turns = np.broadcast_to(self._tie_orders(batch.seeds, batch.n_features), steps.shape)
+        tie_ranks_by_resample = np.broadcast_to(self._tie_ranks(batch.seeds, batch.n_features), steps.shape)
         ranked = []
-        for step, weight, turn, exchange in zip(steps, weights, turns, exchanges, strict=True):
+        for step, weight, ranks, exchange in zip(steps, weights, tie_ranks_by_resample, exchanges, strict=True):
             if exchange is not None:
                 step, weight = exchange.entries(step, weight)
             columns = np.flatnonzero(step < self.n_penalty_strengths)
-            order = columns[np.lexsort((turn[columns], -weight[columns], step[columns]))]
+            order = columns[np.lexsort((ranks[columns], -weight[columns], step[columns]))]
             ranked.append(LazyRanking(order, step < self.n_penalty_strengths, {"n_entered_": columns.size}))
         return ranked
 

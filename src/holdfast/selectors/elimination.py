@@ -2,7 +2,7 @@
 
 A :class:`Block` puts the settings of a batch together that one elimination serves, finds the features that each
 resample forces, and follows all eliminations: compiled, path by path, or side by side on a device. Four kinds of
-numbers are told apart: ``resample`` (of the batch), ``setting`` (of the batch), ``elimination`` (of the block) and
+indices are distinguished: ``resample`` (of the batch), ``setting`` (of the batch), ``elimination`` (of the block) and
 ``forced_set`` (of the block).
 """
 
@@ -26,7 +26,7 @@ from holdfast.kernels.elimination import (
     scale_data,
     unsolved_error,
 )
-from holdfast.kernels.filters import best_by_moments, class_moments, golub, variance
+from holdfast.kernels.filters import Moments, best_by_moments, class_moments
 from holdfast.kernels.libraries import DEVICE_BYTES, check_device, library
 from holdfast.kernels.lockstep import Models, Settings, lockstep_models, run_lockstep, with_resamples
 from holdfast.kernels.ridge import ridge_eliminations, ridge_models
@@ -287,7 +287,7 @@ class EliminationPath(FitResult):
     @cached_property
     def _whole(self) -> tuple[Floats, Mask]:
         order, informative = self.block.order_all(self.elimination, self.resample)
-        return ranks_of(order), informative
+        return rank_columns(order), informative
 
     @property
     def values(self) -> Floats:
@@ -341,7 +341,7 @@ CRITERIA = {"variance": Variance, "golub": Golub}
 
 
 def criterion_key(criterion: Any) -> Hashable:
-    """By which equal criteria are known."""
+    """A key that equal criteria share."""
     named = isinstance(criterion, (str, Filter))
     return repr(criterion) if named else np.asarray(criterion, dtype=np.float64).tobytes()
 
@@ -398,21 +398,21 @@ def force_features(
 ) -> ForcedFeatures:
     """Force the best features by each criterion: a set is a criterion's key and how many it forces.
 
-    A criterion orders the features of a resample once, for the largest set; of features that tell it nothing it forces
-    none. The batch has the seeds by which equally good features take their turns. With a library of a device
+    A criterion orders the features of a resample once, for the largest set; of features without information it forces
+    none. The batch has the seeds that draw tie-break ranks. With a library of a device
     (:mod:`holdfast.kernels.libraries`), moments are computed there.
     """
     widest = max((size for _, size in sets), default=0)
     forced = ForcedFeatures(np.full((len(sets), len(batch), widest), -1, dtype=np.int64), {})
-    most: dict[Hashable, int] = {}
+    largest: dict[Hashable, int] = {}
     for key, size in sets:
-        most[key] = max(size, most.get(key, 0))
-    known = {} if lib is None else _best_on_device(most, criteria, batch, lib)
+        largest[key] = max(size, largest.get(key, 0))
+    on_device = {} if lib is None else _best_on_device(largest, criteria, batch, lib)
     for resample, single in enumerate(batch):
-        moments: dict[int, _MomentWeights] = {}
+        moments: dict[int, Moments] = {}
         best: dict[Hashable, NDArray[Any] | Exception] = {}
-        for key, size in most.items():
-            found = known[key][resample] if key in known else None
+        for key, size in largest.items():
+            found = on_device[key][resample] if key in on_device else None
             try:
                 best[key] = _best(criteria[key], size, single, moments) if found is None else found
             except Exception as error:
@@ -427,18 +427,20 @@ def force_features(
 
 
 def _best_on_device(
-    most: Mapping[Hashable, int], criteria: Mapping[Hashable, Criterion], batch: Batch, lib: Any
+    largest_sizes: Mapping[Hashable, int], criteria: Mapping[Hashable, Criterion], batch: Batch, lib: Any
 ) -> dict[Hashable, list[NDArray[Any] | None]]:
     """The best features by criteria that a device can compute; None where ties or undefined weights ask for a look."""
-    factors = {key: _variance_factor(criteria[key].filter) for key, size in most.items() if size < batch.n_features}
+    factors = {
+        key: _variance_factor(criteria[key].filter) for key, size in largest_sizes.items() if size < batch.n_features
+    }
     lambdas = {key: factor for key, factor in factors.items() if factor is not None}
     found: dict[Hashable, list[NDArray[Any] | None]] = {}
     for shared in {id(criteria[key].shared): criteria[key].shared for key in lambdas}.values():
         keys = [key for key in lambdas if criteria[key].shared is shared]
-        largest = max(most[key] for key in keys) + 1
+        largest = max(largest_sizes[key] for key in keys) + 1
         best = best_by_moments(lib, shared, batch.counts, [float(lambdas[key]) for key in keys], largest)
         for key, (weights, columns) in zip(keys, best, strict=True):
-            size, filter_ = most[key], criteria[key].filter
+            size, filter_ = largest_sizes[key], criteria[key].filter
             assert filter_ is not None
             first = weights[:, : size + 1]
             with np.errstate(invalid="ignore"):
@@ -449,55 +451,31 @@ def _best_on_device(
 
 
 def _variance_factor(filter_: Filter | None) -> float | None:
-    """The weight of the variance as it is beside Golub's ratio; None for a filter that is something else."""
+    """The weight of the plain variance that is added to Golub's ratio; None for any other filter."""
     if type(filter_) is GolubVariance:
         return filter_.lambda_v if filter_.lambda_v >= 0 and filter_.units == "data" else None
     known: dict[Any, float] = {Variance: np.inf, Golub: 0.0}
     return known.get(type(filter_))
 
 
-class _MomentWeights:
-    """Weights of features in one resample, from moments that are computed once."""
-
-    def __init__(self, shared: Any, counts: Ints) -> None:
-        self.moments = class_moments(shared, counts)
-
-    @cached_property
-    def golub(self) -> Floats:
-        return golub(self.moments)
-
-    @cached_property
-    def variance(self) -> Floats:
-        return variance(self.moments)
-
-    def by(self, filter_: _Moments) -> Floats:
-        """The weights of a filter, bit by bit as it computes them."""
-        factor = _variance_factor(filter_)
-        if factor is not None and (factor == 0 or np.isinf(factor)):
-            return self.golub if factor == 0 else self.variance
-        if factor is not None and factor * float(np.max(self.variance, initial=0.0)) < np.inf:
-            return self.golub + factor * self.variance
-        return filter_._formula(self.moments)
-
-
-def _best(criterion: Criterion, size: int, single: Batch, moments: dict[int, _MomentWeights]) -> Orders:
-    """The best features by a criterion in one resample, whose moments are kept for the next criterion."""
+def _best(criterion: Criterion, size: int, single: Batch, moments: dict[int, Moments]) -> Orders:
+    """The best features by a criterion in one resample, whose moments are cached for the next criterion."""
     filter_, shared, numbers = criterion
     (seed,) = single.seeds
     if filter_ is None:
         assert numbers is not None
         return best_columns(numbers, size, None, seed, tolerance=0.0).order
-    own_seed = filter_._tie_seed(seed)
+    tie_seed = filter_._tie_seed(seed)
     if isinstance(filter_, _Moments) and _is_by_moments(filter_):
         if id(shared) not in moments:
-            moments[id(shared)] = _MomentWeights(shared, single.counts[0])
-        weights = moments[id(shared)].by(filter_)
-        return best_columns(weights, size, filter_._informative(weights), own_seed).order
-    batch = replace(single, settings=[{}], selectors=[filter_], seeds=[own_seed])
+            moments[id(shared)] = class_moments(shared, single.counts[0])
+        weights = filter_._formula(moments[id(shared)])
+        return best_columns(weights, size, filter_._informative(weights), tie_seed).order
+    batch = replace(single, settings=[{}], selectors=[filter_], seeds=[tie_seed])
     ((preference,),) = filter_.rank(batch, shared)
     if isinstance(preference, Exception):
         raise preference
-    best = preference.top(size, random_state=own_seed, rule="").order
+    best = preference.top(size, random_state=tie_seed, rule="").order
     assert best is not None
     return best
 
@@ -527,18 +505,18 @@ class Tail(NamedTuple):
 
     order: NDArray[np.int32]  # resamples × features
     weight: Floats
-    unsolved: Ints  # resamples: number of features of the fit that was given up, or 0
+    unsolved: Ints  # resamples: number of features of the fit that did not converge, or 0
 
 
 class Block:
-    """Eliminations of a batch; its seeds are those by which equally good features take their turns."""
+    """Eliminations of a batch; its seeds draw the tie-break ranks."""
 
     lib: Any = None
 
     def __init__(self, batch: Batch, shared: Shared) -> None:
         self.batch, self.shared, self.first, self.d = batch, shared, batch.selectors[0], batch.n_features
         self.independent: bool = self.first.complement == "independent"  # complements are chosen without forced ones
-        self.turns = self.first._tie_orders(batch.seeds, self.d)
+        self.tie_ranks = self.first._tie_ranks(batch.seeds, self.d)
         values, classes = batch.target.values, batch.target.classes
         assert classes is not None
         self.classes = [classes[batch.target.present(counts)] for counts in batch.counts]
@@ -576,9 +554,9 @@ class Block:
         """Fit models on columns, each on its resample and with its C."""
         raise NotImplementedError
 
-    def turn_of(self, resample: int) -> Orders:
-        """The turn of each feature among equally good ones in a resample."""
-        return self.turns[min(resample, len(self.turns) - 1)]
+    def find_tie_ranks(self, resample: int) -> Orders:
+        """Tie-break rank of each feature in a resample."""
+        return self.tie_ranks[min(resample, len(self.tie_ranks) - 1)]
 
     def forced_columns(self, elimination: int, resample: int) -> NDArray[np.int64]:
         """Columns that an elimination forces."""
@@ -659,7 +637,7 @@ class CompiledBlock(Block):
             shrinkage=[plan.shrinkage for plan in together] or 1.0,
             forced=np.concatenate([nothing, self.forced.masks(self.d)]) if forces else None,
             which_forced=[plan.forced_set + 1 for plan in together],
-            intercept=self.first.fit_intercept, tie_order=self.turns,
+            intercept=self.first.fit_intercept, tie_ranks=self.tie_ranks,
         )  # fmt: skip
 
     @cached_property
@@ -671,18 +649,21 @@ class CompiledBlock(Block):
         for reach, eliminations in by_reach.items():
             every = len(eliminations) == len(self.eliminations)
             arrays: list[Any] = [array if every else array[:, eliminations] for array in self.paths]
-            kept_until, weight, unsolved = arrays
+            smallest_size, weight, unsolved = arrays
             good, order = unsolved == 0, np.zeros((len(self.batch), len(eliminations), reach), np.int32)
-            steps, weights = (x.reshape(-1, self.d) if good.all() else x[good] for x in (kept_until, weight))
-            order[good] = first_of_orders(steps, weights, reach, self.turn_of, np.nonzero(good)[0].tolist())
+            steps, weights = (x.reshape(-1, self.d) if good.all() else x[good] for x in (smallest_size, weight))
+            order[good] = first_of_orders(steps, weights, reach, self.find_tie_ranks, np.nonzero(good)[0].tolist())
             last: Any = np.take_along_axis(weight, order, axis=2)
             for row, elimination in enumerate(eliminations):
                 found[elimination] = Tail(order[:, row], last[:, row], unsolved[:, row])
         return [found[elimination] for elimination in range(len(self.eliminations))]
 
     def follow(self, elimination: int, resample: int) -> tuple[Orders, Floats]:
-        kept_until, weight = self.paths.kept_until[resample, elimination], self.paths.weight[resample, elimination]
-        order = first_of_orders(kept_until[None], weight[None], weight.size, self.turn_of, [resample])
+        smallest_size, weight = (
+            self.paths.smallest_size[resample, elimination],
+            self.paths.weight[resample, elimination],
+        )
+        order = first_of_orders(smallest_size[None], weight[None], weight.size, self.find_tie_ranks, [resample])
         return order[0], weight
 
     def solve(self, resamples: Sequence[int], columns: Ints, C: Floats) -> Models:
@@ -707,7 +688,7 @@ class LockstepBlock(Block):
         for elimination, plan in enumerate(self.eliminations):
             by_sizes.setdefault(tuple(plan.sizes.tolist()), []).append(elimination)
         nothing = np.full((1, len(self.batch), self.forced.columns.shape[2]), -1)
-        all_turns = np.broadcast_to(self.turns, (len(self.batch), self.d))
+        all_tie_ranks = np.broadcast_to(self.tie_ranks, (len(self.batch), self.d))
         found: dict[int, Tail] = {}
         for sizes, eliminations in by_sizes.items():
             plans = [self.eliminations[elimination] for elimination in eliminations]
@@ -720,21 +701,23 @@ class LockstepBlock(Block):
             reaches = [self.d if self.independent else plan.reach for plan in plans]
             recorded = run_lockstep(
                 self.lib, self.data, settings, np.array(sizes), self.first.fit_intercept, max(reaches),
-                lambda resamples: all_turns[resamples],
+                lambda resamples: all_tie_ranks[resamples],
             )  # fmt: skip
-            arrays = zip(recorded.columns, recorded.kept_until, recorded.weight, recorded.unsolved, strict=True)
+            arrays = zip(recorded.columns, recorded.smallest_size, recorded.weight, recorded.unsolved, strict=True)
             for elimination, reach, of_elimination in zip(eliminations, reaches, arrays, strict=True):
                 found[elimination] = self._tail(*of_elimination, reach)
         return [found[elimination] for elimination in range(len(self.eliminations))]
 
-    def _tail(self, names: Any, kept_until: Any, weight: Any, unsolved: Any, reach: int) -> Tail:
+    def _tail(self, names: Any, smallest_size: Any, weight: Any, unsolved: Any, reach: int) -> Tail:
         """The last features of one elimination, of what was recorded of it: resamples × recorded features."""
         good = np.flatnonzero(unsolved == 0)
         order, last = np.zeros((len(names), reach), np.int32), np.zeros((len(names), reach))
-        own = first_of_orders(kept_until[good], weight[good], reach, self.turn_of, good.tolist(), names[good])
-        where = [np.searchsorted(row, columns) for row, columns in zip(names[good], own, strict=True)]
-        order[good] = own
-        last[good] = np.take_along_axis(weight[good], np.array(where, dtype=np.int64).reshape(own.shape), axis=1)
+        best = first_of_orders(
+            smallest_size[good], weight[good], reach, self.find_tie_ranks, good.tolist(), names[good]
+        )
+        where = [np.searchsorted(row, columns) for row, columns in zip(names[good], best, strict=True)]
+        order[good] = best
+        last[good] = np.take_along_axis(weight[good], np.array(where, dtype=np.int64).reshape(best.shape), axis=1)
         return Tail(order, last, unsolved)
 
     def follow(self, elimination: int, resample: int) -> tuple[Orders, Floats]:
@@ -764,7 +747,7 @@ def standardized(X: Floats) -> Floats:
     return away / np.where(deviation > 0, deviation, 1.0)
 
 
-def ranks_of(order: NDArray[Any]) -> Floats:
+def rank_columns(order: NDArray[Any]) -> Floats:
     """Rank of each feature, 1 for the first of the order."""
     ranks = np.empty(order.size)
     ranks[order] = np.arange(1, order.size + 1)
@@ -948,29 +931,26 @@ class SVMRFE(_LinearSVM):
         smallest = max(1, min(selector._wanted_size(batch.n_features) for selector in batch.selectors))
         sizes = elimination_sizes(batch.n_features, smallest, self.drop)
         data, machines = batch.X if shared is None else shared, one_against_rest(batch.target, batch.counts)
-        turns, informative = self._tie_orders(batch.seeds, batch.n_features), varying(batch.X, batch.counts)
+        tie_ranks, informative = self._tie_ranks(batch.seeds, batch.n_features), varying(batch.X, batch.counts)
         if len(machines) == 1:
             paths = svm_elimination(
-                data, machines[0].labels, batch.counts, sizes=sizes, C=self.C, scale=self.scale, tie_order=turns
+                data, machines[0].labels, batch.counts, sizes=sizes, C=self.C, scale=self.scale, tie_ranks=tie_ranks
             )
-            order, informative = orders(paths, turns), informative & (paths.weight != 0)
+            all_orders: Any = orders(paths, tie_ranks)
+            informative &= paths.weight != 0
         else:
-            all_turns = np.broadcast_to(turns, informative.shape)
-            order = np.array(
-                [
-                    self._eliminate_by_machines(
-                        data, [machine for machine in machines if machine.resamples[resample]], counts, sizes, own_turns
-                    )
-                    for resample, (counts, own_turns) in enumerate(zip(batch.counts, all_turns, strict=True))
-                ]
-            )
+            all_orders = []
+            for resample, ranks in enumerate(np.broadcast_to(tie_ranks, informative.shape)):
+                present = [machine for machine in machines if machine.resamples[resample]]
+                order = self._eliminate_by_machines(data, present, batch.counts[resample], sizes, ranks)
+                all_orders.append(order)
         return [
-            [Preference("ranking", ranks_of(columns), informative=mask)] * len(batch.settings)
-            for columns, mask in zip(order, informative, strict=True)
+            [Preference("ranking", rank_columns(order), informative=mask)] * len(batch.settings)
+            for order, mask in zip(all_orders, informative, strict=True)
         ]
 
     def _eliminate_by_machines(
-        self, X: Floats, machines: Sequence[BinaryProblem], counts: Ints, sizes: Ints, turns: NDArray[np.int32]
+        self, X: Floats, machines: Sequence[BinaryProblem], counts: Ints, sizes: Ints, tie_ranks: NDArray[np.int32]
     ) -> Ints:
         """The order of an elimination by summed squared weights of several machines, one for each class."""
         columns, fallen = np.arange(X.shape[1]), np.empty(0, np.int64)
@@ -979,7 +959,7 @@ class SVMRFE(_LinearSVM):
             for machine in machines:
                 fit = svm_elimination(X, machine.labels, counts[None], columns=columns, C=self.C, scale=self.scale)
                 squares += fit.weight[0] ** 2
-            order = np.lexsort((turns[columns], -tied(squares)))
+            order = np.lexsort((tie_ranks[columns], -tied(squares)))
             fallen = np.concatenate([columns[order[size:]], fallen])
             columns = np.sort(columns[order[:size]])
         return fallen

@@ -330,7 +330,7 @@ class GolubVariance(_Moments):
 class InformationGain(Filter):
     r"""Select the features with the most information about the class, discretized by Fayyad and Irani's rule.
 
-    Features are cut into intervals inside the split, where that tells the classes apart well enough to pay for its
+    Features are cut into intervals inside the split, where that separates the classes well enough to pay for its
     description (minimum description length). A feature that is not worth a cut weighs 0 and is not selected: of noise
     few are, or none.
 
@@ -475,10 +475,10 @@ class SymmetricalUncertaintyFilter(Filter):
 class ReliefF(Filter):
     r"""Select features that differ between near rows of different classes and agree between near rows of one class.
 
-    Unlike filters that look at one feature at a time, it sees features that tell the classes apart together. All rows
+    Unlike filters that look at one feature at a time, it sees features that separate the classes together. All rows
     are probes. Rows of a probe's class that equal it, such as its copies in a bootstrap sample, are never its
     neighbors. Where there are fewer than ``n_neighbors`` rows of a class, all of them are taken; a class of one row has
-    no near rows of its own. A constant feature weighs 0 and is never selected; one that differs more within classes
+    no near rows. A constant feature weighs 0 and is never selected; one that differs more within classes
     than between them weighs less than 0, which is not the same, and comes last.
 
     Parameters
@@ -511,8 +511,8 @@ class ReliefF(Filter):
 
     Notes
     -----
-    With :math:`\delta_f` the mean absolute difference of feature f, beside its range, between a probe of class c and
-    its nearest rows of a class, the weight is the mean over probes of
+    With :math:`\delta_f` the mean absolute difference of feature f, relative to its range, between a probe of class c
+    and its nearest rows of a class, the weight is the mean over probes of
     :math:`\sum_{c' \ne c} \frac{P(c')}{1 - P(c)} \delta_f(c') - \delta_f(c)`.
 
     References

@@ -21,7 +21,7 @@ from holdfast.kernels.information import (
     selection_path,
 )
 from holdfast.resampling import Bootstrap, Perturbation
-from holdfast.selection import tie_order
+from holdfast.selection import tie_ranks
 from holdfast.selectors.base import (
     Batch,
     Data,
@@ -159,15 +159,17 @@ class MRMR(Selector):
             relevance = information(sample, labels)
             paths = selection_path(
                 sample, labels, longest, scheme=self.scheme, alphas=alphas, relevance=relevance,
-                tie_order=tie_order(batch.n_features, self._tie_seed(seed)), relevant_only=self.relevant_only,
+                tie_ranks=tie_ranks(batch.n_features, self._tie_seed(seed)), relevant_only=self.relevant_only,
             )  # fmt: skip
             eligible = relevance > 0 if self.relevant_only else np.ones(relevance.size, dtype=bool)
             by_path = [
                 LazyRanking(order, eligible, {"order_": order, "relevance_": relevances, "redundancy_": redundancies})
                 for order, relevances, redundancies in zip(*paths, strict=True)
             ]
-            one = len(by_path) == 1  # other schemes know no alpha
-            ranked.append([by_path[0 if one else alphas.index(float(each.alpha))] for each in batch.selectors])
+            is_single = len(by_path) == 1  # other schemes have no alpha
+            ranked.append(
+                [by_path[0 if is_single else alphas.index(float(selector.alpha))] for selector in batch.selectors]
+            )
         return ranked
 
     def score_path(self, X: Any, y: Any, order: Sequence[int], sample_weight: Any = None) -> tuple[Floats, Floats]:

@@ -42,7 +42,7 @@ class Prefiltered(Predicts, Wrapper):
     filter : selector, optional
         A selector of holdfast with a number of features, such as ``AnovaF(1000)``; ``Variance(1000)`` if not given.
     n_features : int, optional
-        Number of features to select, for the base; its own if not given.
+        Number of features to select, for the base; that of the base if not given.
     on : {"split", "full"}, default "split"
         Whether the filter sees the split's rows, or all rows, held-out ones too, once for all splits, which is faster;
         the latter only for :class:`Variance`, which does not look at the target. Each fit then says so in its note.
@@ -119,17 +119,19 @@ class Prefiltered(Predicts, Wrapper):
     def _checked_filter(self) -> Any:
         return Variance(1000) if self.filter is None else self.filter
 
-    def _own_seed(self) -> int | None:
-        seed = super()._own_seed()
-        return clone(self._checked_base())._own_seed() if seed is None else seed
+    def _fit_seed(self) -> int | None:
+        seed = super()._fit_seed()
+        return clone(self._checked_base())._fit_seed() if seed is None else seed
 
     def _base_settings(self, data: Data) -> list[Setting]:
         """The settings of the base: those of a part of this name, and its number of features."""
         settings = []
         for setting, selector in zip(data.settings, data.selectors, strict=True):
-            own = {name.removeprefix("base__"): setting[name] for name in setting if name.startswith("base__")}
+            base_parameters = {
+                name.removeprefix("base__"): setting[name] for name in setting if name.startswith("base__")
+            }
             sized = {} if selector.n_features is None else {"n_features": selector.n_features}
-            settings.append({**sized, **own})
+            settings.append({**sized, **base_parameters})
         return settings
 
     def share(self, data: Data) -> "Shared":

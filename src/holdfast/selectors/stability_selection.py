@@ -190,10 +190,10 @@ def largest_q(threshold: float, pfer: float, n_features: int, *, bound: Bound, n
     if q:
         return q
     least = expected_false(threshold, 1, n_features, bound=bound, n_pairs=n_pairs)
-    said = "no bound holds for so low a threshold" if math.isnan(least) else f"even q=1 gives {least:.3g}"
+    reason = "no bound holds for so low a threshold" if math.isnan(least) else f"even q=1 gives {least:.3g}"
     raise ValueError(
         f"Expected a pfer that some q can keep, got {pfer:g}: at a threshold of {threshold:g} and {n_features} "
-        f"features, {said}; raise the threshold, or allow a larger pfer."
+        f"features, {reason}; raise the threshold, or allow a larger pfer."
     )
 
 
@@ -212,7 +212,7 @@ def _first(n: int, holds: Callable[[int], bool]) -> int:
 
 T = TypeVar("T")
 TIES = 1  # what a random stream is for
-USUAL = {"pairs": 50, "subsamples": 100, "bootstrap": 100}
+DEFAULT_NUMBERS = {"pairs": 50, "subsamples": 100, "bootstrap": 100}
 
 
 class StabilitySelection(ResamplingWrapper):
@@ -230,8 +230,8 @@ class StabilitySelection(ResamplingWrapper):
     ``q`` and ``penalty_strengths`` both given, each half's sets are restricted to the first ``q`` features that enter
     along ``penalty_strengths``, so that ``q`` bounds the union.
 
-    Where the ``q``-th place falls among tied features, it is drawn at random, so that no column is favored; features
-    tied for the last place of all (those without a weight in a sparse model, say) are then not selected at all. A base
+    Where the ``q``-th feature ties with others, it is drawn at random, so that no column is favored; features
+    tied for the last rank of all (those without a weight in a sparse model, say) are then not selected at all. A base
     without an order must select no more than ``q`` features itself. Copies of a row (unless ``copies="apart"``), and
     rows of one group, fall into the same half.
 
@@ -239,7 +239,7 @@ class StabilitySelection(ResamplingWrapper):
     ----------
     base : selector
         A selector, such as :class:`ElasticNetPath`, or any scikit-learn estimator with a ranking, scores, coefficients
-        or importances; its own number of features does not count.
+        or importances; its number of features does not count.
     threshold : float, optional
         Least selection probability of a selected feature, above 0; most bounds need more than 1/2.
     q : int, optional
@@ -248,11 +248,11 @@ class StabilitySelection(ResamplingWrapper):
         Expected number of falsely selected features to allow at most (per-family error rate).
     penalty_strengths : sequence of float, or mapping from one parameter of the base to such a sequence, optional
         Values of the base's parameter ``penalty_strength``, or of the named one (``{"C": [0.1, 1]}``), in the order
-        in which they select more and more. The mean size of the union over all values takes the place of ``q``,
+        in which they select more and more. The mean size of the union over all values replaces ``q``,
         unless ``q`` is given.
     resampling : {"pairs", "subsamples", "bootstrap"} or perturbation
         Disjoint halves of the rows two by two, halves drawn anew, or bootstraps, for which no bound is known; or a
-        perturbation that tells its own number. With few rows of a class, give
+        perturbation that has its number. With few rows of a class, give
         ``hf.ComplementaryPairs(50, stratify=True)``.
     n_resamples : int, optional
         How many pairs (50 if not given), or subsamples (100).
@@ -342,7 +342,7 @@ class StabilitySelection(ResamplingWrapper):
         check_copies(self.copies, data.groups)
         return super().share(data)
 
-    # What the base is asked
+    # Settings of the base
 
     def _path(self) -> list[Setting]:
         """The settings of a path; none if the order of features is the path."""
@@ -368,7 +368,7 @@ class StabilitySelection(ResamplingWrapper):
         return self._path() or [{}]
 
     def rank(self, batch: Batch, shared: Any) -> Ranked:
-        resampling = named_resampling(self.resampling, self.n_resamples, USUAL)
+        resampling = named_resampling(self.resampling, self.n_resamples, DEFAULT_NUMBERS)
         ranked = []
         for counts, seed in batch.resamples:
             splits = inner_splits(resampling, shared, counts, batch.target.values, seed, self.copies)
@@ -380,8 +380,10 @@ class StabilitySelection(ResamplingWrapper):
             counted = self._count_selections(shared, batch, splits, list(wanted)) if wanted else {}
             ranked.append(
                 [
-                    size if isinstance(size, Exception) else attempt(each._select_stable, counted[size], size, theory)
-                    for each, size in zip(batch.selectors, sizes, strict=True)
+                    size
+                    if isinstance(size, Exception)
+                    else attempt(selector._select_stable, counted[size], size, theory)
+                    for selector, size in zip(batch.selectors, sizes, strict=True)
                 ]
             )
         return ranked
@@ -586,8 +588,8 @@ def check_size(selection: Selection, size: int | None, base: Any) -> None:
 def take_first(worse: Floats, size: int | None, random_state: int, never: float | None = None) -> Ints:
     """The best features, given a number that is larger for worse ones and infinite for those that never count.
 
-    A place among tied ones is drawn at random. Where the last place falls among those of the value ``never`` (tied for
-    the worst of all, if not given), none of them is taken.
+    Ties are broken at random. Where the cut falls among features of the value ``never`` (the worst of all, if not
+    given), none of them is taken.
     """
     if size is None or size >= worse.size:
         return np.flatnonzero(worse < np.inf)

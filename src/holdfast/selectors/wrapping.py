@@ -1,4 +1,4 @@
-"""Selectors around another selector, the base: what it prefers on resamples of the rows, whatever its make."""
+"""Selectors around another selector, the base: what it prefers on resamples of the rows, of any class."""
 
 import warnings
 from abc import abstractmethod
@@ -24,7 +24,7 @@ from holdfast.declared import About
 from holdfast.io.estimators import preserve_random_state, read_selection, set_seeds
 from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
 from holdfast.resampling.split import rng_of
-from holdfast.selection import FewerFeaturesWarning, Selection, tie_order
+from holdfast.selection import FewerFeaturesWarning, Selection, tie_ranks
 from holdfast.selectors.base import (
     Batch,
     BinaryProblem,
@@ -64,7 +64,7 @@ def check_copies(copies: str, groups: Ints | None) -> None:
 
 
 def order_rows(X: Floats, target: Target) -> Ints:
-    """The place of each row in an order that does not depend on the order of rows; equal rows share it."""
+    """The rank of each row in an order that does not depend on the order of rows; equal rows share it."""
     return np.unique(np.column_stack([target.values, X]), axis=0, return_inverse=True)[1].ravel()
 
 
@@ -76,7 +76,7 @@ def deal_folds(
     Parameters
     ----------
     order : ndarray of int
-        The place of each row, as of :func:`order_rows`, or its group.
+        The rank of each row, as of :func:`order_rows`, or its group.
     target : Target
         Rows are dealt class by class, if there are classes.
     counts : ndarray of int
@@ -84,7 +84,7 @@ def deal_folds(
     n_folds : int
         How many folds; fewer, if there is less to deal.
     copies : {"together", "apart"}
-        Whether all that share a place go to one fold, or each copy is dealt by itself.
+        Whether all that share a rank go to one fold, or each copy is dealt by itself.
     seed : int, optional
         Of the deal.
 
@@ -136,7 +136,7 @@ class Wrapper(TakesGroups):
     base: Any
 
     def _target(self, y: Any) -> Target:
-        return Target(np.asarray(y), None)  # as it came: the base knows what to make of it
+        return Target(np.asarray(y), None)  # unchanged: the base interprets it
 
     def _checked_base(self) -> Any:
         if isinstance(self.base, type) or not hasattr(self.base, "fit") or not hasattr(self.base, "get_params"):
@@ -149,8 +149,8 @@ class Wrapper(TakesGroups):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if isinstance(self.base, BaseEstimator):
-            own = get_tags(self.base).classifier_tags
-            tags.classifier_tags = None if own is None or own.multi_class else own
+            base_tags = get_tags(self.base).classifier_tags
+            tags.classifier_tags = None if base_tags is None or base_tags.multi_class else base_tags
         return tags
 
 
@@ -181,8 +181,8 @@ class ResamplingWrapper(Wrapper):
 
     Copies of a row, such as those in a bootstrap sample, are drawn together or not at all, and so are rows of one
     group: else halves would not be independent. Draws go by the values of rows, never by their order, so that weights
-    equal repeated rows. The seed governs the base too, whose own ``random_state`` has no effect: each resample gives it
-    a seed of its own.
+    equal repeated rows. The seed governs the base too, whose ``random_state`` has no effect: each resample gives it
+    a new seed.
     """
 
     draws: ClassVar[bool] = True
@@ -223,14 +223,14 @@ def _fit_clones(
     """What a clone with each setting prefers on a split, or the error that stopped it."""
     rows, labels = split.data(batch.X, batch.target.values)
     row_groups = None if batch.groups is None else batch.groups[split.train]
-    found: list[Selection | Exception] = []
+    preferences: list[Selection | Exception] = []
     for setting in settings:
         try:
             twin = fitted(clone(base).set_params(**setting), rows, labels, split.seed, row_groups, always=True)
-            found.append(read(twin, ordered=ordered))
+            preferences.append(read(twin, ordered=ordered))
         except Exception as error:
-            found.append(error)
-    return found
+            preferences.append(error)
+    return preferences
 
 
 def fitted(
@@ -333,22 +333,22 @@ class Halves(ComplementaryPairs):
 
 
 def selects_for_classes(base: Any, y: NDArray[Any]) -> bool:
-    """Whether a base takes the target as classes: a selector by its own rule, another estimator if it classifies."""
+    """Whether a base takes the target as classes: a selector by its rule, another estimator if it classifies."""
     if isinstance(base, Wrapper):
         return selects_for_classes(base.base, y)
     return base._target(y).classes is not None if isinstance(base, Selector) else bool(is_classifier(base))
 
 
 def named_resampling(
-    resampling: Any, n_resamples: int | None, usual: dict[str, int], *, stratify: bool = False
+    resampling: Any, n_resamples: int | None, default_numbers: dict[str, int], *, stratify: bool = False
 ) -> Perturbation:
     """A perturbation by its name and number, drawn within classes if asked, or as it was given."""
     if isinstance(resampling, Perturbation):
         return resampling
-    if not isinstance(resampling, str) or resampling not in usual:
-        names = ", ".join(map(repr, usual))
+    if not isinstance(resampling, str) or resampling not in default_numbers:
+        names = ", ".join(map(repr, default_numbers))
         raise ValueError(f"Expected resampling to be {names} or a perturbation, got {resampling!r}.")
-    n = usual[resampling] if n_resamples is None else n_resamples
+    n = default_numbers[resampling] if n_resamples is None else n_resamples
     makes = {"pairs": ComplementaryPairs, "subsamples": Halves, "bootstrap": Bootstrap}
     return makes[resampling](check_whole("n_resamples", n, 1), stratify=stratify)
 
@@ -377,7 +377,7 @@ def mean_ranks(selection: Selection, n_features: int) -> Floats:
 
 
 Aggregate = Literal["mean_rank", "frequency", "exponential"]
-USUAL = dict.fromkeys(("bootstrap", "subsamples", "pairs"), 50)
+DEFAULT_NUMBERS = dict.fromkeys(("bootstrap", "subsamples", "pairs"), 50)
 
 
 class EnsembleSelector(ResamplingWrapper):
@@ -386,14 +386,14 @@ class EnsembleSelector(ResamplingWrapper):
     Every feature gets a score over the resamples: minus its mean rank (``"mean_rank"``, complete linear aggregation),
     the share of resamples in which it is among the best ``depth`` (``"frequency"``), or the mean of
     :math:`e^{-r/k}` over its ranks r with k = ``depth`` (``"exponential"``). Tied features share their mean rank,
-    and the places left in a list; a base without an order ranks all that it selects before all others. Of features
-    with equal scores, those that are kept are drawn. Copies of a row, and rows of one group, are drawn together.
+    and the remaining ranks of a list; a base without an order ranks all that it selects before all others. Of features
+    with equal scores, those that are selected are drawn. Copies of a row, and rows of one group, are drawn together.
 
     Parameters
     ----------
     base : selector
-        A selector, or any scikit-learn estimator with a ranking, scores, coefficients or importances. Its own
-        ``n_features`` tells how far features are ordered, where that matters: MRMR orders no more than that, and an
+        A selector, or any scikit-learn estimator with a ranking, scores, coefficients or importances. Its
+        ``n_features`` says how far features are ordered, where that matters: MRMR orders no more than that, and an
         elimination goes no further and orders what is left by weight.
     n_features : int
         Number of features to select. All sizes come from one fit.
@@ -401,7 +401,7 @@ class EnsembleSelector(ResamplingWrapper):
         How many resamples, or pairs of them.
     resampling : {"bootstrap", "subsamples", "pairs"} or perturbation
         How rows are drawn: with replacement, within each class if the base selects for classes, so that no class goes
-        missing; halves; disjoint halves two by two; or a perturbation with its own number, such as
+        missing; halves; disjoint halves two by two; or a perturbation with its number, such as
         ``hf.Subsample(100, 0.8)`` or ``hf.Bootstrap(50)``, which draws from all rows alike.
     aggregate : {"mean_rank", "frequency", "exponential"}
         How ranks become a score.
@@ -469,7 +469,7 @@ class EnsembleSelector(ResamplingWrapper):
     def rank(self, batch: Batch, shared: Any) -> Ranked:
         y, d, score = batch.target.values, batch.n_features, SCORES[self.aggregate]
         by_class = self.resampling == "bootstrap" and selects_for_classes(self.base, y)
-        resampling = named_resampling(self.resampling, self.n_resamples, USUAL, stratify=by_class)
+        resampling = named_resampling(self.resampling, self.n_resamples, DEFAULT_NUMBERS, stratify=by_class)
         ranked = []
         for counts, seed in batch.resamples:
             splits = inner_splits(resampling, shared, counts, y, seed, "together")
@@ -485,7 +485,7 @@ class EnsembleSelector(ResamplingWrapper):
 
 
 def carries_information(selection: Selection, n_features: int) -> Mask:
-    """Which features an order tells anything of, or a base without an order selects."""
+    """Which features are informative in an order, or selected by a base without an order."""
     if selection.kind == "subset":
         return np.isin(np.arange(n_features), selection.values)
     return np.ones(n_features, dtype=bool) if selection.informative is None else selection.informative
@@ -497,7 +497,7 @@ def less_mean_rank(selection: Selection, n_features: int, depth: int) -> Floats:
 
 
 def share_listed(selection: Selection, n_features: int, depth: int) -> Floats:
-    """Which features are in the list of the best; tied ones share the places left."""
+    """Which features are in the list of the best; tied ones share the remaining ranks."""
     worse = badness(selection, n_features)
     if selection.kind == "subset":
         return 1 - worse
@@ -555,7 +555,7 @@ class GroupedSelector(Wrapper):
     members : bool
         Select all features of a selected group, not only its representative.
     random_state : int, optional
-        Seed of that, and of a base without one of its own. In a study, each resample has its own unless this is set.
+        Seed of that, and of a base without one. In a study, each resample has its own unless this is set.
 
     Attributes
     ----------
@@ -647,8 +647,8 @@ class GroupedSelector(Wrapper):
         rows = np.repeat(np.arange(counts.size), counts)
         X, y = batch.X[rows], batch.target.values[rows]
         alike = Correlation(X) if self.similarity == "correlation" else SymmetricalUncertainty(X)
-        turns = tie_order(X.shape[1], seed)
-        groups = group_features(alike, self.threshold, self.linkage, self.representative, turns)
+        ranks = tie_ranks(X.shape[1], seed)
+        groups = group_features(alike, self.threshold, self.linkage, self.representative, ranks)
         row_groups = None if batch.groups is None else batch.groups[rows]
         with collect_fewer_notes() as notes:
             base = fitted(clone(self.base), X[:, groups.representatives], y, seed, row_groups)
@@ -696,12 +696,12 @@ def group_features(
     threshold: float,
     linkage: Linkage = "complete",
     representative: Representative = "medoid",
-    turns: NDArray[np.integer] | None = None,
+    ranks: NDArray[np.integer] | None = None,
 ) -> Groups:
-    """Group features by hierarchical clustering; of equal medoids, the column of the first turn represents a group.
+    """Group features by hierarchical clustering; of equal medoids, that of lowest tie-break rank represents a group.
 
     A cluster formed at ``threshold`` lies within features that are linked by pairs at least so similar, whatever the
-    linkage; so each such component is clustered on its own, and no matrix of all features is needed.
+    linkage; so each such component is clustered separately, and no matrix of all features is needed.
 
     Examples
     --------
@@ -731,9 +731,9 @@ def group_features(
             members = np.flatnonzero(inside == cluster)
             group = columns[members]
             labels[group], center = n_groups, 0
-            if representative == "medoid":  # most alike to the others; of equals, that of the first turn
+            if representative == "medoid":  # most alike to the others; of equals, that of lowest rank
                 alike = -np.round(block[np.ix_(members, members)].mean(axis=1), 9)
-                center = int(np.lexsort((group if turns is None else turns[group], alike))[0])
+                center = int(np.lexsort((group if ranks is None else ranks[group], alike))[0])
             representatives[n_groups] = int(group[center])
             n_groups += 1
     first, numbered = np.unique(labels, return_index=True)[1], np.empty(n_groups, dtype=np.int64)
