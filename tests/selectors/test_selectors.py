@@ -128,6 +128,19 @@ def test_ranks_count_from_one(selector):
     assert fitted.ranking_.max() <= 12
 
 
+def test_a_refit_leaves_nothing_of_an_earlier_fit():
+    X, y = data()
+    for selector, changed in (
+        (of.ElasticNetPath(0.1), {"penalty_strength": None, "n_features": 2}),
+        (of.ElasticNetPath(0.1), {"model": "linear"}),
+        (of.ElasticNetCV(3, random_state=0), {"model": "linear"}),
+    ):
+        numbers = np.arange(40.0) + X[:, 0]
+        selector.fit(X, y).set_params(**changed).fit(X, y if "n_features" in changed else numbers)
+        fresh = clone(selector).fit(X, y if "n_features" in changed else numbers)
+        assert set(vars(selector)) == set(vars(fresh))
+
+
 def test_top_is_served_by_one_fit():
     X, y = data(1)
     tops, sizes = (

@@ -408,11 +408,9 @@ class PathBatch:
     @cached_property
     def tie_ranks(self) -> Array | None:
         """Tie-break ranks of the columns of each path; drawn when columns tie for the first time."""
-        return (
-            None
-            if self._draw_tie_ranks is None
-            else self._repeat_for_settings(self.lib.array(self._draw_tie_ranks().copy()))
-        )
+        if self._draw_tie_ranks is None:
+            return None
+        return self._repeat_for_settings(self.lib.array(self._draw_tie_ranks().copy()))
 
     def _repeat_for_settings(self, values: Array) -> Array:
         """Repeat rows that belong to resamples for every setting: M × size to P × size."""
@@ -688,12 +686,8 @@ def lockstep_finals(
     models = lockstep_models(library(xp, device, dtype, memory), data, resamples, columns, costs, intercept, max_iter)
     check_solved("ridge-logistic", np.where(models.unsolved, k, 0).reshape(S * F, M), max_iter)
     values = np.asarray(X, dtype=np.float64).T
-    decision = np.array(
-        [
-            w @ values[chosen_columns] + b
-            for chosen_columns, w, b in zip(columns, models.coef, models.intercept, strict=True)
-        ]
-    )
+    fits = zip(columns, models.coef, models.intercept, strict=True)
+    decision = np.array([w @ values[features] + b for features, w, b in fits])
     shape = (S, F, M) if chosen.ndim == 3 else (F, M)
     return Finals(models.coef.reshape(*shape, k), models.intercept.reshape(shape), decision.reshape(*shape, -1))
 

@@ -37,6 +37,8 @@ Ties = Literal["auto", "random", "lowest"]
 TIES = get_args(Ties)
 Key = tuple[tuple[str, str], ...]
 PLAIN = (str, int, float, bool, type(None))
+INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
+"""Fitted attributes that scikit-learn sets when it reads the input."""
 MAX_KNOWN = 8
 """Of how many lists of settings the groups are cached."""
 ROUNDING = 1e-11
@@ -537,6 +539,8 @@ class Selector(SelectorMixin, BaseEstimator):
         ((preference,),) = self.rank(Batch(**vars(data), counts=counts[None], seeds=[seed], cut=self._fits_cut), shared)
         if isinstance(preference, Exception):
             raise preference
+        for name in [name for name in vars(self) if name.endswith("_") and name not in INPUT_ATTRIBUTES]:
+            delattr(self, name)  # of an earlier fit
         if preference.kind == "ranking":
             self.ranking_ = preference.values
         elif preference.kind == "weighting":
