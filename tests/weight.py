@@ -1,6 +1,6 @@
 """How heavy a Python tree is, and how scattered: ``python tests/weight.py [--list] [SRC] [TESTS]``.
 
-Code lines carry a token that is no comment and lie in no docstring. "Called once": functions whose name is defined
+Code lines are neither empty, nor a comment, nor part of a docstring. "Called once": functions whose name is defined
 once in the tree and read exactly once in it (by name, so a proxy): a reader pays a jump for each of them. "One
 importer": modules that exactly one other module of the tree imports. ``--list`` names the short functions called once
 and the modules with one importer. ``budget.toml`` says how heavy the package may be. Numbers to think with, never to
@@ -8,10 +8,8 @@ golf for: a line saved by packing two statements into one is a line lost.
 """
 
 import ast
-import io
 import statistics
 import sys
-import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,10 +17,6 @@ from pathlib import Path
 
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 WITH_DOCSTRING = ast.Module | ast.ClassDef | FUNCTIONS
-SILENT = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
-    tokenize.ENDMARKER,
-}  # fmt: skip
 SHORT = 3
 TEMPLATES = {".html", ".jinja", ".jinja2", ".j2"}
 SCRIPTS = {".js", ".css"}
@@ -111,11 +105,12 @@ def read(root: Path) -> Iterator[tuple[Path, ast.Module, set[int]]]:
 
 
 def code_lines(text: str, tree: ast.Module) -> set[int]:
-    """The lines with a token that is no comment, outside of docstrings."""
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in SILENT:
-            lines.update(range(token.start[0], token.end[0] + 1))
+    """The lines outside of docstrings that are neither empty nor a comment, or are part of a string."""
+    stripped = [line.strip() for line in text.split("\n")]
+    lines = {number for number, line in enumerate(stripped, 1) if line and not line.startswith("#")}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            lines.update(range(node.lineno, node.end_lineno + 1))
     return lines - docstring_lines(tree)
 
 

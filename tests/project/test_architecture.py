@@ -80,13 +80,13 @@ def part_of(path):
 
 @cache
 def tree_of(path):
-    """What a file says, parsed once for all tests."""
+    """The syntax tree of a file, parsed once for all tests."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def imports(path, *, deferred=True):
-    """Every module that a file imports, wherever the import stands; without deferred ones, if told so."""
-    for node in walked(tree_of(path), deferred):
+    """Every module that a file imports, in functions too if ``deferred``."""
+    for node in statements(tree_of(path), deferred):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -95,9 +95,9 @@ def imports(path, *, deferred=True):
 
 def imports_from_above(path):
     """What ``plot`` methods import from the pictures above them, and the types of charts and of a study's result."""
-    for node in walked(tree_of(path), True):
+    for node in statements(tree_of(path), True):
         if (isinstance(node, ast.FunctionDef) and node.name == "plot") or for_type_checkers(node):
-            found = [inner for inner in walked(node, True) if isinstance(inner, ast.ImportFrom)]
+            found = [inner for inner in statements(node, True) if isinstance(inner, ast.ImportFrom)]
             names = [f"{inner.module}.{alias.name}" for inner in found for alias in inner.names]
             allowed = ("holdfast.plots", "holdfast.result.") if for_type_checkers(node) else ("holdfast.plots",)
             yield from (name for name in names if name.startswith(allowed))
@@ -117,13 +117,13 @@ def for_type_checkers(node):
     return isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
 
 
-def walked(node, deferred):
+def statements(node, deferred):
     """All statements below one; functions and what is only for type checkers are left out unless deferred."""
     left_out = (ast.expr,) if deferred else (ast.expr, ast.FunctionDef)
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, left_out) and (deferred or not for_type_checkers(child)):
             yield child
-            yield from walked(child, deferred)
+            yield from statements(child, deferred)
 
 
 @for_each_module
@@ -203,15 +203,14 @@ def test_the_architecture_page_lists_the_layers_from_the_top_down():
     assert rows == LAYERS[::-1]
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_public_name_is_documented(name):
-    thing = getattr(holdfast, name)
-    text = inspect.getdoc(thing)
-    assert text, f"{name} has no docstring"
-    assert f"   {name}\n" in REFERENCE, f"{name} is missing from docs/api.md"
-    for member, value in vars(thing).items() if inspect.isclass(thing) else ():
-        if not member.startswith("_") and callable(value):
-            assert inspect.getdoc(getattr(thing, member)), f"{name}.{member} has no docstring"
+def test_every_public_name_is_documented():
+    for name in PUBLIC:
+        thing = getattr(holdfast, name)
+        assert inspect.getdoc(thing), f"{name} has no docstring"
+        assert f"   {name}\n" in REFERENCE, f"{name} is missing from docs/api.md"
+        for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+            if not member.startswith("_") and callable(value):
+                assert inspect.getdoc(getattr(thing, member)), f"{name}.{member} has no docstring"
 
 
 def load_checker():

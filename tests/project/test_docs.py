@@ -43,11 +43,11 @@ def commands(text):
         yield command, output
 
 
-def squeezed(text):
+def words_of_lines(text):
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
-def in_a_process(arguments):
+def run_in_a_process(arguments):
     """What the command prints, as a reader runs it."""
     done = subprocess.run([sys.executable, "-m", "holdfast", *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -63,7 +63,7 @@ def test_console_examples(page, tmp_path, monkeypatch, printed_by):
 @pytest.mark.slow  # starting a process takes longer than its work
 def test_the_front_page_as_a_reader_runs_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    check_console(PAGES[0], tmp_path, in_a_process)
+    check_console(PAGES[0], tmp_path, run_in_a_process)
 
 
 def check_console(page, folder, run):
@@ -75,20 +75,21 @@ def check_console(page, folder, run):
                 (folder / arguments[0]).write_text(output, encoding="utf-8")
             elif program == "holdfast":
                 out = run(arguments)
-                told, shown = squeezed(out), squeezed(output)
-                assert len(told) == len(shown), out
-                for line, expected in zip(told, shown, strict=True):  # … stands for what changes, such as times
+                printed, shown = words_of_lines(out), words_of_lines(output)
+                assert len(printed) == len(shown), out
+                for line, expected in zip(printed, shown, strict=True):  # … stands for what changes, such as times
                     assert re.fullmatch(re.escape(expected).replace("…", ".*"), line), (command, line)
             else:
                 assert command in ("make demo", "make test"), f"{command} is not checked"
                 assert shutil.which("make")
 
 
-@by_page
-def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-        if "://" not in target:
-            assert any((page.parent / (target + ending)).exists() for ending in ("", ".md")), target
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                found = any((page.parent / (target + ending)).exists() for ending in ("", ".md"))
+                assert found, f"{page.name}: {target}"
 
 
 def test_the_documentation_names_every_page():
