@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.tradeoff import RULES
-from holdfast.tradeoff.points import mcnemar, resampled_t
+from holdfast.tradeoff.points import make_points, mcnemar, resampled_t
+from holdfast.tradeoff.rules import most_stable_not_worse
 from results import make_result, scores_around, sets_with_core
 
 SAME = [[0, 1, 2, 3, 4]] * 20
@@ -121,6 +122,14 @@ def test_holm_keeps_what_single_tests_would_drop():
     sets = {"best": sets_with_core(0.4), "a": SAME, "b": sets_with_core(0.9)}
     assert folded(wrongs, sets).choose("not-worse").candidate == "a"
     assert folded(wrongs, sets).choose("not-worse", correction=None).candidate == "best"
+
+
+def test_candidates_without_a_stability_do_not_count_in_the_correction_nor_in_redraws():
+    wrongs = {"best": range(2), "a": range(8), "b": range(8)}  # p = 0.031 of a alone: b has no stability
+    result = folded(wrongs, {"best": sets_with_core(0.4), "a": SAME, "b": [[]] * 20})
+    points = make_points(result)
+    assert result.choose("not-worse").candidate == "best"
+    assert points.names[most_stable_not_worse(points.once)[0]] == "best"
 
 
 def test_pooled_predictions_are_refused_for_mcnemar():

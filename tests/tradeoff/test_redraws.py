@@ -53,7 +53,7 @@ def test_rules_choose_in_all_redraws_what_they_choose_in_each(name):
     redraws, places = choose_in_redraws(points, RULES[name], options, 60)
     for draw, place in enumerate(places):
         try:
-            expected = points.names.index(RULES[name](redraws.points_of(draw), **options).candidate)
+            expected = points.names.index(RULES[name](redraws.make_points(draw), **options).candidate)
         except ValueError:
             expected = -1
         assert place == expected

@@ -17,7 +17,7 @@ from holdfast.inference.features import feature_table
 from holdfast.selectors import AnovaF
 from holdfast.serialization import to_plain
 from holdfast.tradeoff import RULES
-from holdfast.tradeoff.points import differ, make_points, usual_test
+from holdfast.tradeoff.points import default_test, differ, make_points
 from holdfast.tradeoff.rules import Decision, rule
 from holdfast.tradeoff.selected import compare_with_guessing
 from serving import open_client, open_page, show, start_server
@@ -275,7 +275,7 @@ def test_differences_and_their_tests_are_those_of_the_library(client, stores, st
     for name in ("difference", "low", "high", "p_value"):
         assert page["stability"][name] == to_plain(float(compared[name]))
     points = make_points(result, candidates=[first, second])
-    tested = differ(points, *points.points, usual_test(points))
+    tested = differ(points, *points.points, default_test(points))
     assert page["score"]["difference"] == tested.difference
     assert page["score"]["p_value"] == to_plain(tested.p_value)
     assert [side["stability"]["value"] for side in page["sides"]] == [

@@ -1,4 +1,4 @@
-"""Effects of acting on an advice, tested on the resamples of a study: another size, another candidate, groups."""
+"""Effects of following advice, tested on the resamples of a study: another size, another candidate, groups."""
 
 import math
 import warnings
@@ -14,6 +14,7 @@ from holdfast.inference.designs import DesignedRuns, design_comparisons
 from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import CommonMeasure, corrected_error
 from holdfast.study.tables import StudyTables
+from holdfast.tradeoff.profiles import SIZE_NAMES
 
 SHARES = (0.125, 0.25, 0.5, 0.75, 1.5, 2.0)
 """Sizes to look at, as shares of the present one."""
@@ -87,7 +88,7 @@ def find_better_size(
     common : CommonMeasure
         The measure of stability.
     metric : str, optional
-        The score to put beside, where candidates with these sizes were scored.
+        The score to compare too, where candidates with these sizes were scored.
     level : float
         Level of the intervals.
     X : matrix, optional
@@ -214,19 +215,19 @@ def _cut(result: StudyTables, candidate: str, size: int) -> DesignedRuns | None:
 
 
 def _siblings(result: StudyTables, candidate: str) -> dict[int, str]:
-    """The candidates that differ from one in the number of features alone, by that number."""
-    own, family = _without_size(result, candidate), result.family(candidate)
+    """The candidates that differ from this one in the number of features alone, by that number."""
+    others, family = _without_size(result, candidate), result.family(candidate)
     return {
         size: name
         for name in result.candidates
-        if name != candidate and result.family(name) == family and _without_size(result, name) == own
+        if name != candidate and result.family(name) == family and _without_size(result, name) == others
         for size in [result.size_of(name)]
         if size is not None
     }
 
 
 def _without_size(result: StudyTables, candidate: str) -> dict[str, object]:
-    return {key: value for key, value in result.settings(candidate).items() if key not in ("size", "n_features", "k")}
+    return {key: value for key, value in result.settings(candidate).items() if key not in SIZE_NAMES}
 
 
 def compare_scores(

@@ -24,14 +24,14 @@ from holdfast.study.stabilities import common_size, take_best
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_share, join_words
 from holdfast.tradeoff.points import LEAST_UNITS, Floats, Points, Redraws, draw_half, make_points, redraw
-from holdfast.tradeoff.rules import RULES, Decision, Rule
+from holdfast.tradeoff.rules import RULES, Choices, Decision, Rule
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
 
 TOGETHER = 0.95
-"""Share of the redraws that candidates which cannot be told apart make up together."""
+"""Share of the redraws with a choice that the alternatives make up together."""
 MANY_DRAWS, FEW_DRAWS = 1000, 200
 """Redraws for rules that choose in all of them at once, and for others."""
 REDRAWS = "redrawn resamples of this data set"
@@ -40,7 +40,7 @@ COLUMNS = ("family", "probability", "alternative")
 
 def choose_in_redraws(
     points: Points, rule: Rule, parameters: Mapping[str, Any], n_draws: int | None = None
-) -> tuple[Redraws, NDArray[np.int64]]:
+) -> tuple[Redraws, Choices]:
     """Redraw the resamples and apply a rule to each redraw.
 
     Parameters
@@ -57,20 +57,20 @@ def choose_in_redraws(
     Returns
     -------
     (Redraws, ndarray of int)
-        The redraws, and the place of the candidate chosen in each; -1 where the rule chooses none.
+        The redraws, and the index of the candidate chosen in each; -1 where the rule chooses none.
     """
-    usual = FEW_DRAWS if rule.many is None else MANY_DRAWS
-    redraws = redraw(points, usual if n_draws is None else n_draws)
+    default = FEW_DRAWS if rule.many is None else MANY_DRAWS
+    redraws = redraw(points, default if n_draws is None else n_draws)
     if rule.many is not None:
         return redraws, rule.many(redraws, **parameters)
-    places = np.full(len(redraws), -1)
+    choices = np.full(len(redraws), -1)
     for draw in range(len(redraws)):
-        with suppress(ValueError):  # no candidate of this draw is as the rule asks for
-            places[draw] = points.names.index(rule(redraws.points_of(draw), **parameters).candidate)
-    return redraws, places
+        with suppress(ValueError):  # no candidate of this draw meets the rule
+            choices[draw] = points.names.index(rule(redraws.make_points(draw), **parameters).candidate)
+    return redraws, choices
 
 
-def tabulate_choices(points: Points, chosen: str, places: NDArray[np.int64]) -> pd.DataFrame:
+def tabulate_choices(points: Points, chosen: str, choices: Choices) -> pd.DataFrame:
     """Return in which share of the redraws each candidate is chosen, the most frequent first.
 
     Parameters
@@ -79,36 +79,27 @@ def tabulate_choices(points: Points, chosen: str, places: NDArray[np.int64]) -> 
         The candidates.
     chosen : str
         The candidate that the rule chose on the resamples as they are.
-    places : ndarray of int
-        The place of the candidate chosen in each redraw; -1 for none.
+    choices : ndarray of int
+        The index of the candidate chosen in each redraw; -1 for none.
 
     Returns
     -------
     DataFrame
         Indexed by candidate: ``family``, ``probability``, and whether it is an ``alternative``, one of those that
-        cannot be told apart: the fewest that make up 95 % of the redraws with a choice, and the chosen one.
+        cannot be distinguished: the fewest that make up 95 % of the redraws with a choice, and the chosen one.
     """
-    made = places[places >= 0]
-    share = np.bincount(made, minlength=len(points.points)) / max(len(places), 1)
+    share = np.bincount(choices[choices >= 0], minlength=len(points.points)) / max(len(choices), 1)
     families = [point.family for point in points.points]
     table = pd.DataFrame(dict(zip(COLUMNS, (families, share, False), strict=True)), index=pd.Index(points.names))
     table = table.rename_axis("candidate").sort_values("probability", ascending=False, kind="stable")
     before = table["probability"].cumsum() - table["probability"]
-    made_up = (before / max(table["probability"].sum(), 1e-12)).round(2)  # as printed: 95 % stand alone
+    made_up = (before / max(table["probability"].sum(), 1e-12)).round(2)  # as printed: 95 % suffice
     needed = (made_up < TOGETHER) & (table["probability"] > 0)
     return table.assign(alternative=needed | (table.index == chosen))
 
 
-def no_choices() -> pd.DataFrame:
-    """The table of a choice that was not redrawn."""
-    return pd.DataFrame(columns=list(COLUMNS)).rename_axis("candidate")
-
-
-# In words
-
-
 def describe_alternatives(table: pd.DataFrame, most: int = 3) -> str:
-    """Name the candidates that cannot be told apart, settings of one family together, the most frequent family first.
+    """Name the candidates that cannot be distinguished: settings of one family together, the most frequent first.
 
     Parameters
     ----------
@@ -141,7 +132,7 @@ def describe_alternatives(table: pd.DataFrame, most: int = 3) -> str:
 
 
 def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
-    """Say in which share of the redraws the chosen candidate is chosen, and what it cannot be told apart from.
+    """State in which share of the redraws the chosen candidate is chosen, and what it cannot be distinguished from.
 
     Parameters
     ----------
@@ -170,7 +161,7 @@ def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
     return f"{start}{names[1:]}: these data cannot tell {which} apart. {sure}"
 
 
-OWN = ("self", "result")
+NOT_OPTIONS = ("self", "result")
 """Parameters of a method that are no options."""
 SAME = "the same resamples that it was chosen on, which makes its score look better than it is"
 NO_CHOICE = "There is only one candidate, {}, so there was no choice to make."
@@ -210,7 +201,7 @@ class Choice(ResultMixin):
     probabilities : DataFrame
         One row per candidate, the most frequent first: its ``family``, the ``probability`` to be chosen, which is the
         share of redrawn resamples of this data set in which the rule chooses it, and whether it is an ``alternative``,
-        one of the candidates that these data cannot tell apart. Empty if nothing was redrawn.
+        one of the candidates that these data cannot distinguish. Empty if nothing was redrawn.
 
     See Also
     --------
@@ -247,11 +238,13 @@ class Choice(ResultMixin):
     measured_on: str = SAME
     nested: bool = False
     facts: dict[str, Any] = field(default_factory=dict, compare=False)
-    probabilities: pd.DataFrame = field(default_factory=no_choices, compare=False)
+    probabilities: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=list(COLUMNS)).rename_axis("candidate"), compare=False
+    )
 
     @property
     def alternatives(self) -> list[str]:
-        """The candidates that these data cannot tell apart, the chosen one among them.
+        """The candidates that these data cannot distinguish, the chosen one among them.
 
         They are the fewest that make up 95 % of the redrawn resamples: another seed chooses one of them in about nine
         of ten studies or more.
@@ -261,7 +254,7 @@ class Choice(ResultMixin):
 
     @property
     def certainty(self) -> str:
-        """How sure the choice is, in one or two sentences; empty without another candidate or redraws."""
+        """How certain the choice is, in one or two sentences; empty without another candidate or redraws."""
         return describe_certainty(self.probabilities, self.candidate)
 
     def to_frame(self) -> pd.DataFrame:
@@ -308,8 +301,8 @@ class Choice(ResultMixin):
     def _card(self) -> Card:
         frame = self.to_frame()
         points = [
-            Point(row.stability, row.score, str(name), strong=place == 0, ring=place == 0)
-            for place, (name, row) in enumerate(frame.iterrows())
+            Point(row.stability, row.score, str(name), strong=name == self.candidate, ring=name == self.candidate)
+            for name, row in frame.iterrows()
         ]
         return Card(
             title=f"Choice by the rule {self.rule}", verdict=self.reason, caution=self.certainty, frame=frame,
@@ -342,8 +335,8 @@ def choose(
 ) -> Choice:
     """Choose one candidate of a study by accuracy and stability, and say how sure that is.
 
-    The rule is also applied to redrawn resamples of this data set (see :mod:`holdfast.tradeoff.points`): the share of
-    them in which it chooses a candidate is the probability that a study with another seed chooses it.
+    The rule is also applied to redrawn resamples of this data set (see :mod:`holdfast.tradeoff.points`): the share in
+    which it chooses a candidate is the probability that a study with another seed chooses it.
 
     Parameters
     ----------
@@ -361,7 +354,7 @@ def choose(
     level : float
         Level of the intervals, and of the tests of a rule that has some.
     n_draws : int, optional
-        How often the resamples are redrawn; by default 1000 times, or 200 for a rule of one's own that chooses in one
+        How often the resamples are redrawn; by default 1000 times, or 200 for a user-defined rule that chooses in one
         redraw at a time. 0 for no probabilities; there are none with fewer than eight resamples either.
     X : matrix, optional
         Samples × features, for measures that need a similarity of features.
@@ -389,13 +382,17 @@ def choose(
     if n_draws is not None and n_draws < 0:
         raise ValueError(f"Expected a number of redraws of at least 0, got n_draws={n_draws}.")
     points = make_points(result, metric, measure, candidates=candidates, level=level, X=X)
-    if "level" in RULES[rule].parameters:
-        parameters = {"level": level, **parameters}
+    parameters = _add_level(RULES[rule], parameters, level)
     choice = _make_choice(points, RULES[rule].about.name, RULES[rule](points, **parameters))
     if n_draws == 0 or points.units.size < LEAST_UNITS:
         return choice
-    _, places = choose_in_redraws(points, RULES[rule], parameters, n_draws)
-    return replace(choice, probabilities=tabulate_choices(points, choice.candidate, places))
+    _, choices = choose_in_redraws(points, RULES[rule], parameters, n_draws)
+    return replace(choice, probabilities=tabulate_choices(points, choice.candidate, choices))
+
+
+def _add_level(rule: Rule, parameters: Mapping[str, Any], level: float) -> dict[str, Any]:
+    """The parameters of a rule; its ``level`` is that of the intervals unless it has its value."""
+    return {**({"level": level} if "level" in rule.parameters else {}), **parameters}
 
 
 def check_rule(rule: str, parameters: Mapping[str, Any], method: Callable[..., Any] = choose) -> None:
@@ -406,12 +403,14 @@ def check_rule(rule: str, parameters: Mapping[str, Any], method: Callable[..., A
     rule : str
         Name of a rule.
     parameters : mapping from str to object
-        Parameters that are meant for the rule.
+        Parameters for the rule.
     method : callable
-        Who was called with them: its own options are named too, one of which may have been misspelled.
+        The function that was called with them: its options are named too, one of which may have been misspelled.
     """
     options = inspect.signature(method).parameters.values()
-    of_method = [option.name for option in options if option.kind is not option.VAR_KEYWORD and option.name not in OWN]
+    of_method = [
+        option.name for option in options if option.kind is not option.VAR_KEYWORD and option.name not in NOT_OPTIONS
+    ]
     of_rule = RULES.find(rule).parameters
     for name in parameters:
         if name not in of_rule:
@@ -511,11 +510,9 @@ def list_probabilities(
         chosen = {candidate: np.arange(len(times))}
     else:
         points = make_points(result, metric, measure, candidates=candidates, level=level, X=X)
-        if "level" in RULES[rule].parameters:
-            parameters = {"level": level, **parameters}
-        redraws, places = choose_in_redraws(points, RULES[rule], parameters, n_draws)
+        redraws, choices = choose_in_redraws(points, RULES[rule], _add_level(RULES[rule], parameters, level), n_draws)
         times = redraws.times
-        chosen = {points.names[place]: np.flatnonzero(places == place) for place in np.unique(places[places >= 0])}
+        chosen = {points.names[index]: np.flatnonzero(choices == index) for index in np.unique(choices[choices >= 0])}
     total = np.zeros(len(result.feature_names))
     for name, draws in chosen.items():
         total += _times_on_list(points, name, times[draws], threshold, level)

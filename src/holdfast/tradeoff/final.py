@@ -57,10 +57,10 @@ def find_study(result: StudyTables, study: Study | None) -> Study:
 def fit_to_all_rows(
     result: StudyTables, study: Study, candidate: str, X: Any, y: Any, groups: Any = None
 ) -> tuple[StudyTables, str]:
-    """Fit a candidate to all rows given; also in words which rows these are."""
+    """Fit a candidate to all rows of X; return its result, and a phrase that says which rows these are."""
     data = prepare_data(X, y, None, study.covariates, study.task, study.estimator)
     names = [str(name) for name in result.feature_names]
-    if (data.names if data.named else [str(place) for place in range(len(data.names))]) != names:
+    if (data.names if data.named else [str(column) for column in range(len(data.names))]) != names:
         raise ValueError(
             f"Expected the features of the study ({len(names)}, {names[0]} first), got {len(data.names)} others; give "
             "X with the same columns."
@@ -241,7 +241,7 @@ def final_features(
     candidate : str
         Name of a candidate.
     X, y : optional
-        Rows for the final fit: all rows of the study, or rows that were kept aside. Without them there is no final fit,
+        Rows for the final fit: all rows of the study, or rows that were set aside. Without them there is no final fit,
         and stand-ins are recognized by taking turns alone, not by correlation.
     groups : array, optional
         Groups of these rows, for selectors that resample them.
@@ -339,9 +339,6 @@ def error_bound(result: StudyTables, frequencies: Frequencies, threshold: float)
         else "features of noise, if these are exchangeable"
     )
     return ErrorBound(bound, f"at most {bound:.3g} {kind} are expected in it")
-
-
-# A user's own list
 
 
 class FeatureErrors(NamedTuple):
@@ -555,11 +552,11 @@ def _count_errors(runs: Preferences, relevant: NDArray[np.bool_]) -> pd.DataFram
 
 
 def _find_columns(truth: Iterable[Any], features: Any) -> list[int]:
-    place = {str(name): column for column, name in enumerate(features)}
+    by_name = {str(name): column for column, name in enumerate(features)}
     columns = []
     for feature in truth:
         number = isinstance(feature, (int, np.integer)) and not isinstance(feature, bool)
-        column = int(feature) if number and int(feature) in range(len(features)) else place.get(str(feature))
+        column = int(feature) if number and int(feature) in range(len(features)) else by_name.get(str(feature))
         if column is None:
             raise ValueError(f"Expected relevant features by name or by column from 0, got {feature!r}.")
         columns.append(column)

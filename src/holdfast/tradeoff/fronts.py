@@ -1,4 +1,4 @@
-"""Pareto fronts on plain arrays: who is on the front, how much it dominates, how sure that is.
+"""Pareto fronts of accuracy and stability: which points are on the front, how much it dominates, how certain that is.
 
 On both axes more is better. A point without a score or without a stability (``nan``) is never on a front.
 """
@@ -159,12 +159,12 @@ def attainment(scores: ArrayLike, stabilities: ArrayLike, at: ArrayLike, level: 
     x, y = (np.atleast_2d(np.asarray(axis, dtype=np.float64)) for axis in (scores, stabilities))
     if x.shape != y.shape:
         raise ValueError(f"Expected as many scores as stabilities, got shapes {x.shape} and {y.shape}.")
-    place = math.ceil(level * len(x) - 1e-9) - 1  # the k-th best of all versions
+    rank = math.ceil(level * len(x) - 1e-9) - 1  # from 0: the k-th best of all versions
     known = ~(np.isnan(x) | np.isnan(y))
     surface = []
     for score in np.asarray(at, dtype=np.float64).ravel():
         best = np.where(known & (x >= score), y, -np.inf).max(axis=1, initial=-np.inf)
-        surface.append(-np.partition(-best, place)[place])
+        surface.append(-np.partition(-best, rank)[rank])
     heights = np.array(surface)
     return np.where(np.isneginf(heights), np.nan, heights)
 
@@ -250,8 +250,8 @@ class Pareto(ResultMixin):
     @property
     def fronts(self) -> dict[str, pd.DataFrame]:
         """The front of every group, each with the most accurate first."""
-        own = self.frame[self.frame["on_own_front"]]
-        return {str(group): _sort_front(own[own["group"] == group]) for group in self.frame["group"].unique()}
+        fronts = self.frame[self.frame["on_own_front"]]
+        return {str(group): _sort_front(fronts[fronts["group"] == group]) for group in self.frame["group"].unique()}
 
     @property
     def area(self) -> float:
@@ -359,7 +359,7 @@ def pareto(
     measure : str or Measure, optional
         The measure of stability; by default the one for what the candidates give.
     by : {"family", None}
-        Whether every selector has a front of its own.
+        Whether to find a separate front for every selector.
     rule : {"usual", "weak"}
         How points are dropped (see :func:`holdfast.tradeoff.pareto_front`).
     reference : (float, float), optional
@@ -412,18 +412,19 @@ def pareto(
 
 
 def _add_fronts(frame: pd.DataFrame, scores: Floats, stabilities: Floats, rule: Rule) -> pd.DataFrame:
-    """Add who is on the joint front and on that of its group, and how probable that is."""
-    places = np.arange(len(frame))
+    """Add which candidates are on the joint front and on that of their group, and how probable that is."""
     x, y = round_axes(frame)
     on_front = pareto_front(x, y, rule)
     probability = _probability(scores, stabilities, rule)
-    on_own, own = on_front.copy(), probability.copy()
+    on_group_front, group_probability = on_front.copy(), probability.copy()
     for group in frame["group"].unique():
-        members = places[(frame["group"] == group).to_numpy()]
-        if members.size < places.size:
-            on_own[members] = pareto_front(x[members], y[members], rule)
-            own[members] = _probability(scores[:, members], stabilities[:, members], rule)
-    return frame.assign(on_front=on_front, probability=probability, on_own_front=on_own, own_probability=own)
+        members = (frame["group"] == group).to_numpy()
+        if not members.all():
+            on_group_front[members] = pareto_front(x[members], y[members], rule)
+            group_probability[members] = _probability(scores[:, members], stabilities[:, members], rule)
+    return frame.assign(
+        on_front=on_front, probability=probability, on_own_front=on_group_front, own_probability=group_probability
+    )
 
 
 def _probability(scores: Floats, stabilities: Floats, rule: Rule) -> Floats:

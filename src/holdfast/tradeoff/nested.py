@@ -21,7 +21,6 @@ from holdfast.study import Study
 from holdfast.study.data import prepare_data
 from holdfast.study.running import Progress, Report, make_reporter
 from holdfast.study.stabilities import choose_common_measure, mean_score_interval, score_range
-from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.choice import Choice, check_rule, choose
 from holdfast.tradeoff.final import study_of_candidate
 
@@ -88,7 +87,7 @@ class NestedChoice(DrawnResult):
             make_bar("outer folds", choice.score, *choice.score_interval),
             make_bar("promised", self.promised, math.nan, math.nan, strong=False),
         ]
-        bars += [Bar(f"fold {place + 1}", score, strong=False) for place, score in enumerate(self.folds["score"])]
+        bars += [Bar(f"fold {fold}", score, strong=False) for fold, score in enumerate(self.folds["score"], start=1)]
         verdict = f"{choice.candidate}: {choice.metric} {bars[0].text} on outer folds"
         return Card(title="Nested choice", verdict=verdict, frame=self.folds, picture=draw_intervals(bars),
                     note=choice.reason)  # fmt: skip
@@ -191,8 +190,13 @@ def nested_choice(
     choice = choose(result, **how)
     rows, selected = [], []
     for split in splits:
-        stages.begin_next()
-        inner = choose(_run_inside(study, X, y, groups, split, n_jobs, stages), n_draws=0, **how)
+        stages.stage, stages.failures = stages.stage + 1, stages.failures + stages.last.failures
+        inner_groups = None if groups is None else take(groups, split.rows)
+        # each row once: copies would meet themselves in inner splits
+        inner_result = study.run(
+            take(X, split.rows), take(y, split.rows), groups=inner_groups, n_jobs=n_jobs, progress=stages
+        )
+        inner = choose(inner_result, n_draws=0, **how)
         single = study_of_candidate(study, inner.candidate, [(split.rows, split.test)])
         scored = single.run(X, y, groups=groups, on_error="raise")
         rows.append((inner.candidate, float(scored.scores[choice.metric].iloc[0]), inner.score, split.test.size))
@@ -227,18 +231,6 @@ class _Stages:
         self.last = progress
         total, failures = progress.total, self.failures + progress.failures
         self.report(Progress(self.stage * total + progress.done, self.n_stages * total, failures, progress.rate))
-
-    def begin_next(self) -> None:
-        """Begin the next study."""
-        self.stage, self.failures = self.stage + 1, self.failures + self.last.failures
-
-
-def _run_inside(
-    study: Study, X: Any, y: Any, groups: Any, split: Split, n_jobs: int | None, progress: Report
-) -> StudyTables:
-    """Run the study on the training rows of an outer fold, each once: copies would meet themselves in inner splits."""
-    inner_groups = None if groups is None else take(groups, split.rows)
-    return study.run(take(X, split.rows), take(y, split.rows), groups=inner_groups, n_jobs=n_jobs, progress=progress)
 
 
 def _with_outer_score(choice: Choice, folds: pd.DataFrame, splits: list[Split], bounds: Range, level: float) -> Choice:

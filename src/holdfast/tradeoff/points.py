@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 PLAIN = ("runs", "folds")
 """Designs whose splits are drawn one by one."""
 MAX_BYTES = 16 << 20
-"""How much points remember of what was drawn again; 1000 redraws of 1000 resamples take half of it."""
+"""Size of the cache of redraws; 1000 redraws of 1000 resamples take half of it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -176,14 +176,13 @@ class Points:
         Copies of one run never meet: a run compared with itself would agree perfectly. Where a design has blocks (pairs
         of halves, outer folds), blocks are drawn.
         """
-        return self.memory.get_or_compute(
-            ("draws", n_draws, random_state),
-            lambda: self._measure_draws(self.draw_units(n_draws, random_state)),
-            lambda draws: sum(axis.nbytes for axis in draws),
-        )
 
-    def _measure_draws(self, times: Floats) -> tuple[Floats, Floats]:
-        return read_only(self.drawn_scores(times)), read_only(self.drawn_stabilities(times))
+        def measure() -> tuple[Floats, Floats]:
+            times = self.draw_units(n_draws, random_state)
+            return read_only(self.drawn_scores(times)), read_only(self.drawn_stabilities(times))
+
+        key = ("draws", n_draws, random_state)
+        return self.memory.get_or_compute(key, measure, lambda draws: sum(axis.nbytes for axis in draws))
 
     def draw_units(self, n_draws: int, random_state: int = 0, size: int | None = None) -> Floats:
         """How often each unit was drawn (draws × units): as many as there are, or ``size``."""
@@ -203,7 +202,7 @@ class Points:
         return np.column_stack([self._drawn_stabilities(point, drawn) for point in self.points])
 
     def units_of(self, splits: "pd.Index[int]") -> NDArray[np.int64]:
-        """The place of each of these splits, or of its block, among the units."""
+        """The index of each of these splits, or of its block, among the units."""
         table = self.result.split_table
         drawn = splits.to_numpy() if self._has_plain_runs else table["block"].loc[splits].to_numpy()
         return np.searchsorted(self.units, drawn)
@@ -389,11 +388,6 @@ class Difference:
     p_value: float
     test: Test
 
-    @property
-    def worse(self) -> bool:
-        """Whether the other one did worse at all."""
-        return self.difference > 0
-
 
 def mcnemar(right: NDArray[np.bool_], other: NDArray[np.bool_]) -> Difference:
     """McNemar's exact test on one held-out prediction per row: how often one is right where the other is wrong.
@@ -430,7 +424,7 @@ def resampled_t(differences: NDArray[np.float64], splits: pd.DataFrame) -> Diffe
     return Difference(difference=mean, p_value=p, test="resampled-t")
 
 
-def usual_test(points: Points) -> Test:
+def default_test(points: Points) -> Test:
     """McNemar's test where every row was predicted once and classes are counted; else the corrected t-test.
 
     Pooling repeated predictions of one row for McNemar's test would reject a true null in two thirds of cases.
@@ -450,17 +444,23 @@ def _predicts_rows_once(result: StudyTables, point: Point) -> bool:
 def differ(points: Points, best: Point, other: Point, test: Test) -> Difference:
     """Test whether one candidate predicts better than another."""
     if test == "mcnemar":
-        rights = [_is_right(points.result, point.candidate) for point in (best, other)]
-        both = pd.concat(rights, axis=1, join="inner", keys=("best", "other"))
-        if both.empty:
-            raise ValueError(f"No row was predicted by both {best.candidate} and {other.candidate}.")
-        return mcnemar(both["best"].to_numpy(dtype=bool), both["other"].to_numpy(dtype=bool))
+        both = predicted_by_both(points.result, best.candidate, other.candidate)
+        return mcnemar(both["best"].to_numpy(), both["other"].to_numpy())
     difference = (best.scores - other.scores).dropna()
     return resampled_t(np.asarray(difference, dtype=np.float64), best.splits.loc[difference.index])
 
 
-def _is_right(result: StudyTables, candidate: str) -> "pd.Series[bool]":
-    """Whether the one prediction of each row was right."""
+def predicted_by_both(result: StudyTables, best: str, other: str) -> pd.DataFrame:
+    """Return the rows that two candidates predicted once: whether each was right, and the split of the first."""
+    first, second = _is_right(result, best), _is_right(result, other)["right"]
+    both = first.rename(columns={"right": "best"}).join(second.rename("other"), how="inner")
+    if both.empty:
+        raise ValueError(f"No row was predicted by both {best} and {other}.")
+    return both.astype({"best": bool, "other": bool})
+
+
+def _is_right(result: StudyTables, candidate: str) -> pd.DataFrame:
+    """Whether the one prediction of each row was right, and in which split it was made."""
     predictions = result.predictions(candidate)
     if predictions.empty:
         raise UnansweredError(
@@ -473,11 +473,13 @@ def _is_right(result: StudyTables, candidate: str) -> "pd.Series[bool]":
             "pooling them makes the test find differences that are not there. Use test='resampled-t'.",
             "rows were predicted several times, and McNemar's test takes one prediction of each",
         )
-    return (predictions["truth"] == predictions["predicted"]).set_axis(predictions["row"])
+    right, splits = (predictions["truth"] == predictions["predicted"]).to_numpy(), result.split_table
+    by_label = pd.Series(splits.index, index=splits["label"])
+    return pd.DataFrame({"right": right, "split": by_label.loc[predictions["run"]].to_numpy()}, predictions["row"])
 
 
 LEAST_UNITS = 8
-"""Resamples, or blocks of them, below which nothing is redrawn: half of them would show too little."""
+"""Resamples, or blocks of resamples, below which nothing is redrawn: half as many would show too little."""
 CLOSE = 3.0
 """Standard errors of the paired difference up to which a candidate counts as close to the best score."""
 
@@ -531,12 +533,12 @@ class Redraws:
         with np.errstate(invalid="ignore"):
             return chosen / chosen.sum(axis=1, keepdims=True)
 
-    def points_of(self, draw: int) -> Points:
-        """The candidates as one draw shows them, for a rule that looks at one at a time."""
+    def make_points(self, draw: int) -> Points:
+        """Make the candidates as one draw shows them, for a rule that chooses in one draw at a time."""
         figures = (self.score, self.score_se, self.stability, self.low, self.high)
         points = []
-        for place, point in enumerate(self.points.points):
-            score, score_se, stability, low, high = (float(figure[draw, place]) for figure in figures)
+        for candidate, point in enumerate(self.points.points):
+            score, score_se, stability, low, high = (float(figure[draw, candidate]) for figure in figures)
             points.append(replace(point, low=low, high=high, redrawn=(score, score_se, stability)))
         return replace(self.points, points=points, times=self.times[draw])
 
@@ -571,8 +573,8 @@ def measure_draws(points: Points, times: Floats) -> Redraws:
 def pull_together(drawn: Floats, observed: Floats) -> Floats:
     """Draw the scores of candidates that are close to the best around means that are pulled together.
 
-    With noise of variance v and observed means of variance b about their own mean, a share 1 − v/b of their
-    differences is kept.
+    With noise of variance v and observed means of variance b about their common mean, differences are multiplied by
+    1 − v/b.
 
     Parameters
     ----------
@@ -588,12 +590,14 @@ def pull_together(drawn: Floats, observed: Floats) -> Floats:
     means = observed[close]
     mean, deviation = means.mean(), drawn[np.ix_(complete, close)] - means
     shared = deviation.mean(axis=1, keepdims=True)
-    own = deviation - shared
-    noise = (own**2).sum() / len(own) / (close.size - 1) / 2
+    residual = deviation - shared
+    noise = (residual**2).sum() / len(residual) / (close.size - 1) / 2
     spread = means.var(ddof=1)
-    kept = max(0.0, 1 - noise / spread) if spread > 0 else 0.0
+    shrinkage = max(0.0, 1 - noise / spread) if spread > 0 else 0.0
     pulled = drawn.copy()
-    pulled[np.ix_(complete, close)] = mean + kept * (means - mean) + shared + own * np.sqrt((1 + kept) / 2)
+    pulled[np.ix_(complete, close)] = (
+        mean + shrinkage * (means - mean) + shared + residual * np.sqrt((1 + shrinkage) / 2)
+    )
     return pulled
 
 
@@ -611,14 +615,14 @@ def _close_to_best(drawn: Floats, observed: Floats) -> NDArray[np.int64]:
 def _drawn_errors(points: Points, times: Floats) -> Floats:
     """Standard errors of Nadeau and Bengio (draws × candidates), for as many resamples as the study has."""
     errors = np.full((len(times), len(points.points)), np.nan)
-    for place, point in enumerate(points.points):
+    for candidate, point in enumerate(points.points):
         values = np.asarray(point.scores, dtype=np.float64)
         if values.size < 2:
             continue
         weights = times[:, points.units_of(point.scores.index)]
         variance = weighted_variance(values, weights)
         ratio = (point.splits["n_test"] / point.splits["n_rows"]).mean()
-        errors[:, place] = np.sqrt((1 / values.size + ratio) * variance)
+        errors[:, candidate] = np.sqrt((1 / values.size + ratio) * variance)
     return errors
 
 

@@ -29,7 +29,7 @@ class PredictionAgreement(ResultMixin):
     observed, expected : float
         For classes, the share of equal predictions, and that by chance; ``nan`` for numbers.
     stability : float
-        The stability of the selection beside it.
+        The stability of the selection.
     n_rows : int
         Rows that at least two resamples held out.
     verdict : str
@@ -88,14 +88,14 @@ def prediction_agreement(result: StudyTables, candidate: str) -> PredictionAgree
     Parameters
     ----------
     result : StudyResult
-        What a study found; its predictions must have been kept.
+        What a study found; its predictions must have been stored.
     candidate : str
         Name of a candidate.
 
     Returns
     -------
     PredictionAgreement
-        Agreement of predictions above chance, beside the stability of the selection.
+        Agreement of predictions above chance, with the stability of the selection.
     """
     predictions = result.predictions(candidate)
     stability = result.stability(candidate).value

@@ -25,7 +25,7 @@ from holdfast.study.stabilities import USUAL, corrected_error
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_number
 from holdfast.tradeoff.points import Floats, Points, Redraws, check_metric, make_points, weighted_means
-from holdfast.tradeoff.rules import Decision, Mask, Places, best_in_draws, rule, scored_and_measured
+from holdfast.tradeoff.rules import Choices, Decision, Mask, best_in_draws, rule, scored_and_measured
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,7 +133,7 @@ def profile(
         Sizes to look at: any that the stored orders hold for. By default those of the selector's candidates; if there
         is only one, about 30 of those that were stored.
     metric : str, optional
-        Score to put beside, for selectors with several sizes.
+        Score to add, for selectors with several sizes.
     tolerance : float
         Agreement of entering features up to which they enter almost at random.
     level : float
@@ -245,9 +245,9 @@ def cut_to_sizes(
     """
     wanted = None if sizes is None else sorted(set(map(int, sizes)))
     if gives_orders(result, name):
-        whole = keep_whole_samples(result.designed(name))
+        whole = take_whole_samples(result.designed(name))
         ranked = whole.runs.to_ranking(ties="random", random_state=0)
-        wanted = _usual_sizes(whole.runs.n_features) if wanted is None else wanted
+        wanted = _default_sizes(whole.runs.n_features) if wanted is None else wanted
         return {size: replace(whole, runs=ranked.top(size, ties="lowest")) for size in wanted}, {}
     candidates = _sized_candidates(result, name)
     if not candidates:
@@ -260,20 +260,22 @@ def cut_to_sizes(
         wanted = list(candidates)
     elif wanted is None:  # about 30 of those that the orders of the only one hold for
         least, most = result.stored_sizes(*candidates.values())
-        wanted = [size for size in _usual_sizes(most) if size >= least]
+        wanted = [size for size in _default_sizes(most) if size >= least]
     cut = {size: _cut_to_size(result, candidates, size) for size in wanted}
     return {size: fill_up(designed, size) for size, designed in cut.items()} if fill else cut, candidates
 
 
 def fill_up(designed: DesignedRuns, size: int) -> DesignedRuns:
-    """Add features that a run did not select, in an order of its own that is drawn by a fixed seed, up to a size."""
+    """Add features that a run did not select, in a random order for each run with a fixed seed, up to a size."""
     runs = designed.runs
     if (runs.sizes >= size).all():
         return designed
     others = np.random.default_rng(0).permuted(np.tile(np.arange(runs.n_features), (runs.n_runs, 1)), axis=1)
     indices, pointers = runs.lists()
     chosen = np.split(indices, pointers[1:-1])
-    filled = [np.r_[own, order[~np.isin(order, own)]][:size] for own, order in zip(chosen, others, strict=True)]
+    filled = [
+        np.r_[selected, order[~np.isin(order, selected)]][:size] for selected, order in zip(chosen, others, strict=True)
+    ]
     columns = np.sort(np.array(filled, dtype=np.int32), axis=1)
     return replace(
         designed, runs=replace(runs, indices=columns.ravel(), indptr=np.arange(runs.n_runs + 1, dtype=np.int64) * size)
@@ -332,12 +334,12 @@ def _why_no_sizes(result: StudyTables, family: str) -> str:
 def _cut_to_size(result: StudyTables, candidates: Mapping[int, str], size: int) -> DesignedRuns:
     """The subsets of a size: those of a candidate that has it, or cut from the orders of another."""
     if size in candidates:
-        return keep_whole_samples(result.designed(candidates[size]))
+        return take_whole_samples(result.designed(candidates[size]))
     *_, largest = candidates.values()
-    return keep_whole_samples(result.designed(largest, top=size))
+    return take_whole_samples(result.designed(largest, top=size))
 
 
-def keep_whole_samples(designed: DesignedRuns) -> DesignedRuns:
+def take_whole_samples(designed: DesignedRuns) -> DesignedRuns:
     """Return the runs of a candidate; of nested subsamples the whole ones, which are measured as plain runs."""
     if designed.design != "nested_subsamples":
         return designed
@@ -346,7 +348,7 @@ def keep_whole_samples(designed: DesignedRuns) -> DesignedRuns:
     return DesignedRuns(designed.runs.take(whole), "runs", blocks, [1.0] * len(whole))
 
 
-def _usual_sizes(d: int) -> list[int]:
+def _default_sizes(d: int) -> list[int]:
     """About 30 sizes from 1 to all, closer to each other where they are small."""
     return sorted({round(size) for size in np.geomspace(1, d, min(SIZES, d))})
 
@@ -461,9 +463,9 @@ def find_knots(sizes: Sequence[int], agreed: Sequence[float], tolerance: float) 
     known = [(size, value) for size, value in zip(sizes, agreed, strict=True) if not np.isnan(value)]
     orderly = [value > tolerance for _, value in known]
     return [
-        known[place][0]
-        for place, agreed_here in enumerate(orderly[:-1])
-        if agreed_here and not any(orderly[place + 1 : place + 3])
+        known[index][0]
+        for index, agreed_here in enumerate(orderly[:-1])
+        if agreed_here and not any(orderly[index + 1 : index + 3])
     ]
 
 
@@ -495,7 +497,7 @@ class SizedGroup:
         return find_knots(list(self.candidates), self.entering[draw].tolist(), tolerance)
 
     def why_none(self, tolerance: float) -> str:
-        """Why there is no knot, in words."""
+        """Return why there is no knot, as a phrase."""
         sizes = list(self.candidates)
         if len(sizes) < 2:
             return f"{self.family} was tried with {sizes[0]} features alone, and a knot is found among several sizes"
@@ -511,7 +513,7 @@ def find_groups(points: Points, times: Floats) -> list[SizedGroup]:
     subsets = [name for name in points.names if result.kinds.get(name) == "subset"]
     groups = []
     for candidates in group_by_order(result, subsets):
-        designed = [keep_whole_samples(result.designed(name)) for name in candidates.values()]
+        designed = [take_whole_samples(result.designed(name)) for name in candidates.values()]
         overlaps = [_drawn_overlaps(points, one_size, times) for one_size in designed]
         mean_sizes = [float(one_size.runs.sizes.mean()) for one_size in designed]
         steps = entering_steps(overlaps, len(result.feature_names), mean_sizes)
@@ -537,7 +539,7 @@ def _drawn_overlaps(points: Points, designed: DesignedRuns, times: Floats) -> Fl
         return np.asarray((np.concatenate(squares) - drawn**2 @ sizes) / pairs)
 
 
-def knot_in_draws(redraws: Redraws, tolerance: float = TOLERANCE) -> Places:
+def knot_in_draws(redraws: Redraws, tolerance: float = TOLERANCE) -> Choices:
     """Best score among the candidates at a knot, in every draw."""
     at_knot = mark_knots(redraws.points.names, find_groups(redraws.points, redraws.times), tolerance)
     return best_in_draws(redraws, redraws.known & at_knot, redraws.score, redraws.stability)
@@ -546,10 +548,10 @@ def knot_in_draws(redraws: Redraws, tolerance: float = TOLERANCE) -> Places:
 def mark_knots(names: Sequence[str], groups: Sequence[SizedGroup], tolerance: float) -> Mask:
     """Which candidates are at a knot of their profile (draws × candidates)."""
     n_draws = len(groups[0].entering) if groups else 1
-    marked, place = np.zeros((n_draws, len(names)), dtype=bool), {name: place for place, name in enumerate(names)}
+    marked, by_name = np.zeros((n_draws, len(names)), dtype=bool), {name: index for index, name in enumerate(names)}
     for group in groups:
         for draw in range(n_draws):
-            marked[draw, [place[group.candidates[size]] for size in group.knots(draw, tolerance)]] = True
+            marked[draw, [by_name[group.candidates[size]] for size in group.knots(draw, tolerance)]] = True
     return marked
 
 
@@ -581,8 +583,8 @@ def knot(points: Points, tolerance: float = TOLERANCE) -> Decision:
     if at_knot.empty:
         raise _no_knot(groups, tolerance)
     once, marked = points.once, mark_knots(points.names, groups, tolerance)
-    (place,) = best_in_draws(once, once.known & marked, once.score, once.stability)
-    chosen = points.names[place]
+    (index,) = best_in_draws(once, once.known & marked, once.score, once.stability)
+    chosen = points.names[index]
     return Decision(
         chosen, _reason(points, at_knot, chosen, groups), _why_not(points, at_knot, groups, tolerance), {"knots": knots}
     )
@@ -591,12 +593,12 @@ def knot(points: Points, tolerance: float = TOLERANCE) -> Decision:
 def _reason(points: Points, at_knot: pd.DataFrame, chosen: str, groups: Sequence[SizedGroup]) -> str:
     group = next(group for group in groups if chosen in group.candidates.values())
     sizes, agreed = list(group.candidates), group.entering[0]
-    place = list(group.candidates.values()).index(chosen)
-    after = next(later for later in range(place + 1, len(sizes)) if not np.isnan(agreed[later]))
+    at = list(group.candidates.values()).index(chosen)
+    after = next(later for later in range(at + 1, len(sizes)) if not np.isnan(agreed[later]))
     others = f", the best of the {len(at_knot)} candidates at a knot" if len(at_knot) > 1 else ""
     return (
-        f"{chosen} is at a knot of the profile of {group.family}: up to {sizes[place]} features resamples agree on "
-        f"what enters ({format_number(agreed[place])} of what is possible), further ones enter almost at random "
+        f"{chosen} is at a knot of the profile of {group.family}: up to {sizes[at]} features resamples agree on "
+        f"what enters ({format_number(agreed[at])} of what is possible), further ones enter almost at random "
         f"({format_number(agreed[after])} up to {sizes[after]}). Its {points.metric} is "
         f"{format_number(at_knot['score'][chosen], 3)}{others}."
     )

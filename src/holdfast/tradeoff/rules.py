@@ -1,7 +1,7 @@
 """Rules that choose one candidate by accuracy and stability, each with a sentence that says why.
 
 A rule chooses in all redraws of a study at once: a function of :class:`~holdfast.tradeoff.points.Redraws` returns the
-place of the chosen candidate in each, -1 where there is none. The candidates as they were measured are a single draw
+index of the chosen candidate in each, -1 where there is none. The candidates as they were measured are a single draw
 (:attr:`~holdfast.tradeoff.points.Points.once`), so that a choice and its probability come from the same code.
 """
 
@@ -19,21 +19,31 @@ from scipy.special import betainc, stdtr
 
 from holdfast.checks import is_number
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
-from holdfast.inference.comparison import holm
 from holdfast.study.orders import UnansweredError
 from holdfast.text import format_count, format_number, format_p_value, format_percent
 from holdfast.tradeoff.fronts import DIGITS, pareto_front
-from holdfast.tradeoff.points import Difference, Floats, Points, Redraws, Test, differ, usual_test, weighted_variance
+from holdfast.tradeoff.points import (
+    Floats,
+    Point,
+    Points,
+    Redraws,
+    Test,
+    default_test,
+    predicted_by_both,
+    weighted_variance,
+)
 
-Places = NDArray[np.int64]
+Choices = NDArray[np.int64]
+"""The index of the candidate chosen in each draw, -1 for none."""
 Mask = NDArray[np.bool_]
+"""Which candidates are meant, draw by draw (draws × candidates)."""
 
 _number = partial(format_number, decimals=3)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Whom a rule chose, the sentence that says why, and why not each other one."""
+    """The candidate that a rule chose, the sentence that says why, and why none of the others."""
 
     candidate: str
     reason: str
@@ -48,22 +58,22 @@ class Rule:
     Attributes
     ----------
     about : About
-        Its name, and what is said of it. In ``methods``, which goes on from "The candidate was chosen", ``{metric}`` is
-        the name of the score, and any parameter of the rule may stand in braces.
+        Its name and descriptions. In ``methods``, which continues "The candidate was chosen", ``{metric}`` is
+        the name of the score, and any parameter of the rule may be named in braces.
     decide : callable
         Takes :class:`~holdfast.tradeoff.points.Points` and the parameters of the rule, and returns a :class:`Decision`.
     many : callable, optional
         The same for many redraws at once: takes :class:`~holdfast.tradeoff.points.Redraws` and the parameters, and
-        returns the place of the chosen candidate in each, -1 for none. Without it ``decide`` is asked draw by draw.
+        returns the index of the chosen candidate in each, -1 for none. Without it ``decide`` is called draw by draw.
     """
 
     about: About
     decide: Callable[..., Decision]
-    many: Callable[..., Places] | None = None
+    many: Callable[..., Choices] | None = None
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """What users may set, with defaults and meanings."""
+        """The parameters that users may set, with defaults and meanings."""
         return describe_parameters(self.decide, hidden=("points",))
 
     def phrase(self, metric: str, given: Mapping[str, Any] | None = None) -> str:
@@ -101,18 +111,18 @@ def rule(
     summary: str,
     methods: str,
     reference: str | None = None,
-    many: Callable[..., Places] | None = None,
+    many: Callable[..., Choices] | None = None,
 ) -> Callable[[Callable[..., Decision]], Rule]:
     """Declare a function as a rule: known to studies, to the command line and to reports from then on.
 
     Parameters
     ----------
     name : str
-        How it is asked for.
+        The name that users write.
     summary : str
-        One line that says whom it chooses.
+        One line that says which candidate it chooses.
     methods : str
-        Phrase that goes on from "The candidate was chosen …" in a methods section; ``{metric}`` is the score's name.
+        Phrase that continues "The candidate was chosen …" in a methods section; ``{metric}`` is the score's name.
     reference : str, optional
         Key of what to cite, in :data:`holdfast.references.REFERENCES`.
     many : callable, optional
@@ -131,7 +141,7 @@ def rule(
     return register
 
 
-def best_score(redraws: Redraws) -> Places:
+def best_score(redraws: Redraws) -> Choices:
     """Best score; among equals the most stable."""
     return best_in_draws(redraws, redraws.known, redraws.score, redraws.stability)
 
@@ -154,7 +164,7 @@ def accuracy(points: Points) -> Decision:
     return Decision(chosen, reason, why)
 
 
-def near_best(redraws: Redraws) -> tuple[Places, Mask]:
+def near_best(redraws: Redraws) -> tuple[Choices, Mask]:
     """The best score, and which candidates are within one standard error of it."""
     best, draws = best_score(redraws), np.arange(len(redraws))
     least = redraws.score[draws, best] - redraws.score_se[draws, best] - 10.0**-DIGITS
@@ -162,7 +172,7 @@ def near_best(redraws: Redraws) -> tuple[Places, Mask]:
         return best, redraws.known & (redraws.score >= least[:, None])
 
 
-def most_stable_near_best(redraws: Redraws) -> Places:
+def most_stable_near_best(redraws: Redraws) -> Choices:
     """Most stable within one standard error of the best score."""
     return best_in_draws(redraws, near_best(redraws)[1], redraws.stability, redraws.score)
 
@@ -177,8 +187,8 @@ def most_stable_near_best(redraws: Redraws) -> Places:
 def one_se(points: Points) -> Decision:
     """Choose the most stable within one standard error of the best score."""
     frame = scored_and_measured(points)
-    places, nearness = near_best(points.once)
-    best, near = points.names[places[0]], points.frame[nearness[0]]
+    (best_index,), (is_near,) = near_best(points.once)
+    best, near = points.names[best_index], points.frame[is_near]
     error = frame["score_se"][best]
     if math.isnan(error):
         raise UnansweredError(
@@ -202,18 +212,16 @@ def one_se(points: Points) -> Decision:
 
 def most_stable_not_worse(
     redraws: Redraws, correction: Literal["holm"] | None = "holm", level: float = 0.95, test: Test | None = None
-) -> Places:
+) -> Choices:
     """Most stable of those that do not predict significantly worse than the best."""
-    best, test = best_score(redraws), test or usual_test(redraws.points)
-    p_values = np.ones_like(redraws.score)
-    for leader in np.unique(best[best >= 0]):
-        draws = np.flatnonzero(best == leader)
-        for other in range(p_values.shape[1]):
-            if other != leader:
-                p_values[draws, other] = _p_values_of_worse(redraws, int(leader), other, draws, test)
-    if correction == "holm":
-        p_values = _holm(p_values)
-    return best_in_draws(redraws, redraws.known & (p_values > 1 - level), redraws.stability, redraws.score)
+    p_values = _p_values_of_worse(redraws, test or default_test(redraws.points))
+    not_worse = _not_worse(redraws, _holm(p_values, redraws.known) if correction else p_values, level)
+    return best_in_draws(redraws, not_worse, redraws.stability, redraws.score)
+
+
+def _not_worse(redraws: Redraws, p_values: Floats, level: float) -> Mask:
+    """Which candidates do not predict significantly worse than the best."""
+    return redraws.known & ~(p_values <= 1 - level)
 
 
 @rule(
@@ -246,16 +254,20 @@ def not_worse(
         raise ValueError(f"Expected correction 'holm' or None, got {correction!r}.")
     if test not in ("mcnemar", "resampled-t", None):
         raise ValueError(f"Expected test 'mcnemar' or 'resampled-t', got {test!r}.")
-    frame, chosen_test = scored_and_measured(points), test or usual_test(points)
-    best = points.names[best_score(points.once)[0]]
-    differences = _against(points, best, [name for name in frame.index if name != best], chosen_test)
-    raw = np.array([difference.p_value for difference in differences.values()])
-    p_values = dict(zip(differences, holm(np.nan_to_num(raw, nan=1.0)) if correction else raw, strict=True))
-    worse = {name for name, p in p_values.items() if differences[name].worse and p <= 1 - level}
-    equally_good = points.once.known & [name not in worse for name in points.names]
+    frame, once, chosen_test = scored_and_measured(points), points.once, test or default_test(points)
+    best = points.names[best_score(once)[0]]
+    raw = _p_values_of_worse(once, chosen_test)
+    others = [index for index, name in enumerate(points.names) if name != best and name in frame.index]
+    if others and np.isnan(raw[0, others]).all():
+        raise UnansweredError(
+            f"A test needs at least two scored resamples that {best} shares with others; run more of them.",
+            "fewer than two scored resamples are shared by the candidates",
+        )
+    corrected = _holm(raw, once.known) if correction else raw
+    p_values = {points.names[index]: float(corrected[0, index]) for index in others}
+    equally_good = _not_worse(once, corrected, level)
     equal = points.frame[equally_good[0]]
-    (place,) = best_in_draws(points.once, equally_good, points.once.stability, points.once.score)
-    chosen = points.names[place]
+    chosen = points.names[best_in_draws(once, equally_good, once.stability, once.score)[0]]
     how = "McNemar's test" if chosen_test == "mcnemar" else "the corrected resampled t-test"
     reason = _most_stable(
         points, equal, chosen, best, f"not significantly worse than the best {points.metric} by {how}"
@@ -263,7 +275,7 @@ def not_worse(
     why = _why(equal, chosen) | {
         name: f"{points.metric} {_number(frame['score'][name])} is significantly below the "
         f"{_number(frame['score'][best])} of {best} ({format_p_value(p_values[name])})"
-        for name in worse
+        for name in frame.index.difference(equal.index, sort=False)
     }
     return Decision(chosen, reason, why, {"test": chosen_test, "correction": correction, "p_values": p_values})
 
@@ -274,7 +286,7 @@ def beyond_line(redraws: Redraws) -> tuple[Floats, Mask]:
     return np.where(on_front.sum(axis=1, keepdims=True) > 1, score + stability - 1, 0.0), on_front
 
 
-def farthest_beyond_line(redraws: Redraws) -> Places:
+def farthest_beyond_line(redraws: Redraws) -> Choices:
     """Point of the front that is farthest from the line between its ends."""
     beyond, on_front = beyond_line(redraws)
     return best_in_draws(redraws, on_front, beyond, redraws.score)
@@ -291,18 +303,18 @@ def knee(points: Points) -> Decision:
     """Choose the point of the front that is farthest from the line between its ends."""
     frame = scored_and_measured(points)
     (beyond,), (on_front,) = beyond_line(points.once)
-    (place,) = farthest_beyond_line(points.once)
-    chosen = points.names[place]
+    (index,) = farthest_beyond_line(points.once)
+    chosen = points.names[index]
     reason = (
         f"{chosen} is the best compromise: from here more {points.metric} ({_number(frame['score'][chosen])}) costs "
         f"much stability ({_number(frame['stability'][chosen])}), and more stability costs much {points.metric}."
-        if beyond[place] / math.sqrt(2) > 10.0**-DIGITS
+        if beyond[index] / math.sqrt(2) > 10.0**-DIGITS
         else _at_an_end(points, chosen, int(on_front.sum()))
     )
     return Decision(chosen, reason, _off_front(points, on_front, "closer to the line between the ends of the front"))
 
 
-def best_score_at_least(redraws: Redraws, stability: float) -> Places:
+def best_score_at_least(redraws: Redraws, stability: float) -> Choices:
     """Best score with a stability of at least the given value, by the lower end of its interval."""
     with np.errstate(invalid="ignore"):
         stable = redraws.known & (redraws.low >= stability)
@@ -324,7 +336,7 @@ def at_least(points: Points, stability: float) -> Decision:
     points : Points
         The candidates.
     stability : float
-        Least stability that is wanted, such as 0.75.
+        Smallest acceptable stability, such as 0.75.
     """
     if stability > 1:
         raise ValueError(f"Expected a stability of at most 1, got {stability:g}.")
@@ -358,12 +370,12 @@ def at_least(points: Points, stability: float) -> Decision:
     return Decision(chosen, reason, why)
 
 
-def largest_sum(redraws: Redraws, weight: float = 0.5) -> Places:
+def largest_sum(redraws: Redraws, weight: float = 0.5) -> Choices:
     """Largest weight · score + (1 − weight) · stability, both scaled to the front."""
     (score, stability), on_front = on_front_scale(redraws)
     total = weight * score + (1 - weight) * stability
-    then = (redraws.score, redraws.stability) if weight >= 0.5 else (redraws.stability, redraws.score)
-    return best_in_draws(redraws, on_front, total, *then)
+    tie_breakers = (redraws.score, redraws.stability) if weight >= 0.5 else (redraws.stability, redraws.score)
+    return best_in_draws(redraws, on_front, total, *tie_breakers)
 
 
 @rule(
@@ -398,9 +410,6 @@ def weighted(points: Points, weight: float = 0.5) -> Decision:
     return Decision(chosen, reason, _off_front(points, on_front, "less in sum"), {"weight": weight})
 
 
-# What rules share
-
-
 def scored_and_measured(points: Points) -> pd.DataFrame:
     """The candidates that have both a score and a stability."""
     frame = points.frame.dropna(subset=["score", "stability"])
@@ -414,7 +423,7 @@ def scored_and_measured(points: Points) -> pd.DataFrame:
     return frame
 
 
-def best_in_draws(redraws: Redraws, among: Mask, *keys: Floats) -> Places:
+def best_in_draws(redraws: Redraws, among: Mask, *keys: Floats) -> Choices:
     """The candidate with the most by the first key, then by the next; then the smallest, then the first."""
     left = among.copy()
     for key in (*keys, np.broadcast_to(-redraws.size, left.shape)):
@@ -433,40 +442,39 @@ def on_front_scale(redraws: Redraws) -> tuple[Floats, Mask]:
     return (both - lowest) / np.where(span > 0, span, 1.0), on_front
 
 
-def _against(points: Points, best: str, others: list[str], test: Test) -> dict[str, Difference]:
-    by_name = {point.candidate: point for point in points.points}
-    differences = {name: differ(points, by_name[best], by_name[name], test) for name in others}
-    if differences and all(math.isnan(difference.p_value) for difference in differences.values()):
-        raise UnansweredError(
-            f"A test needs at least two scored resamples that {best} shares with others; run more of them.",
-            "fewer than two scored resamples are shared by the candidates",
-        )
-    return differences
-
-
-def _holm(p_values: Floats) -> Floats:
-    """P-values of each draw corrected by Holm's method, those of the best itself (1) left out of the count."""
-    n = p_values.shape[1] - 1
+def _holm(p_values: Floats, known: Mask) -> Floats:
+    """P-values of each draw corrected by Holm's method for the candidates that are known, without the best itself."""
+    p_values = np.nan_to_num(p_values, nan=1.0)
     order = np.argsort(p_values, axis=1, kind="stable")
-    factors = np.maximum(n - np.arange(n + 1), 1)
+    factors = np.maximum(known.sum(axis=1, keepdims=True) - 1 - np.arange(p_values.shape[1]), 1)
     raised = np.maximum.accumulate(np.minimum(np.take_along_axis(p_values, order, 1) * factors, 1.0), axis=1)
     corrected = np.empty_like(p_values)
     np.put_along_axis(corrected, order, raised, 1)
     return corrected
 
 
-def _p_values_of_worse(redraws: Redraws, best: int, other: int, draws: Places, test: Test) -> Floats:
-    """P-values that another candidate predicts worse than the best; 1 where it does not."""
-    first, second = redraws.points.points[best], redraws.points.points[other]
-    if test == "mcnemar":
-        return _mcnemar(redraws, first.candidate, second.candidate, draws)
-    difference = (first.scores - second.scores).dropna()
+def _p_values_of_worse(redraws: Redraws, test: Test) -> Floats:
+    """P-values that candidates predict worse than the best of each draw; 1 where they do not, ``nan`` if untested."""
+    points, best = redraws.points.points, best_score(redraws)
+    p_values = np.ones_like(redraws.score)
+    for leader in np.unique(best[best >= 0]).tolist():
+        draws = np.flatnonzero(best == leader)
+        for other in np.flatnonzero(redraws.known[draws].any(axis=0)).tolist():
+            if other != leader:
+                compare = _mcnemar if test == "mcnemar" else _resampled_t
+                p_values[draws, other] = compare(redraws, points[leader], points[other], draws)
+    return np.where(redraws.known, p_values, 1.0)
+
+
+def _resampled_t(redraws: Redraws, best: Point, other: Point, draws: Choices) -> Floats:
+    """The corrected resampled t-test, as :func:`holdfast.tradeoff.points.resampled_t`, on the splits drawn."""
+    difference = (best.scores - other.scores).dropna()
     if difference.size < 2:
-        return np.ones(draws.size)
+        return np.full(draws.size, np.nan)
     values = np.asarray(difference, dtype=np.float64)
     weights = redraws.weights(difference.index, draws)
-    ratio = (first.splits.loc[difference.index, "n_test"] / first.splits.loc[difference.index, "n_rows"]).mean()
-    error = np.sqrt((1 / values.size + ratio) * weighted_variance(values, weights))
+    ratio = (best.splits.loc[difference.index, "n_test"] / best.splits.loc[difference.index, "n_rows"]).mean()
+    error = np.sqrt((1 / values.size + ratio) * weighted_variance(values - values.mean(), weights))
     mean = weights @ values
     with np.errstate(divide="ignore", invalid="ignore"):
         p_values = 2 * stdtr(values.size - 1, -np.abs(mean / error))
@@ -474,11 +482,10 @@ def _p_values_of_worse(redraws: Redraws, best: int, other: int, draws: Places, t
     return np.where(mean > 0, p_values, 1.0)
 
 
-def _mcnemar(redraws: Redraws, best: str, other: str, draws: Places) -> Floats:
+def _mcnemar(redraws: Redraws, best: Point, other: Point, draws: Choices) -> Floats:
     """McNemar's test on the rows of the folds drawn, for counts that need not be whole."""
-    right = _right_by_row(redraws, other)["right"].rename("other")
-    both = _right_by_row(redraws, best).join(right, how="inner")
-    first, second = both["right"].astype(bool), both["other"].astype(bool)
+    both = predicted_by_both(redraws.points.result, best.candidate, other.candidate)
+    first, second = both["best"], both["other"]
     counts = pd.DataFrame({"gained": first & ~second, "lost": second & ~first}).groupby(both["split"]).sum()
     chosen = redraws.weights(counts.index, draws) * len(counts)
     gained, lost = (chosen @ counts[column].to_numpy(dtype=np.float64) for column in ("gained", "lost"))
@@ -487,29 +494,20 @@ def _mcnemar(redraws: Redraws, best: str, other: str, draws: Places) -> Floats:
     return np.where(gained > lost, p_values, 1.0)
 
 
-def _right_by_row(redraws: Redraws, candidate: str) -> pd.DataFrame:
-    """Whether the one prediction of each row was right, and in which split it was made."""
-    table = redraws.points.result.predictions(candidate)
-    right = (table["truth"] == table["predicted"]).to_numpy()
-    splits = redraws.points.result.split_table
-    by_label = pd.Series(splits.index, index=splits["label"])
-    return pd.DataFrame({"right": right, "split": by_label.loc[table["run"]].to_numpy()}, index=table["row"])
-
-
-def _why(kept: pd.DataFrame, chosen: str) -> dict[str, str]:
-    """Why not those that predict well enough: another one is at least as stable."""
-    most = _number(kept["stability"][chosen])
+def _why(accurate: pd.DataFrame, chosen: str) -> dict[str, str]:
+    """Why not the candidates that predict well enough: another one is at least as stable."""
+    most = _number(accurate["stability"][chosen])
     return {
         str(name): f"accurate enough, but not more stable ({_number(stability)}, not above {most})"
-        for name, stability in kept["stability"].items()
+        for name, stability in accurate["stability"].items()
     }
 
 
 def _off_front(points: Points, on_front: Mask, why_not: str) -> dict[str, str]:
     """Why not each candidate with a score and a stability: those on the front, and the others."""
     better = "another candidate is at least as accurate and as stable, and better in one of the two"
-    places = np.flatnonzero(points.once.known[0])
-    return {points.names[place]: why_not if on_front[place] else better for place in places}
+    known = np.flatnonzero(points.once.known[0])
+    return {points.names[index]: why_not if on_front[index] else better for index in known}
 
 
 def _at_an_end(points: Points, chosen: str, n: int) -> str:
@@ -521,13 +519,13 @@ def _at_an_end(points: Points, chosen: str, n: int) -> str:
     )
 
 
-def _most_stable(points: Points, kept: pd.DataFrame, chosen: str, best: str, which: str) -> str:
-    """The sentence of rules that take the most stable of those that predict well enough."""
+def _most_stable(points: Points, accurate: pd.DataFrame, chosen: str, best: str, which: str) -> str:
+    """The sentence of rules that take the most stable of the candidates that predict well enough."""
     best_score = f"{best}, {_number(points.frame['score'][best])}"
-    if len(kept) == 1:
+    if len(accurate) == 1:
         return f"{chosen} predicts best, and no other candidate is {which} ({best_score})."
-    stability = _number(kept["stability"][chosen])
+    stability = _number(accurate["stability"][chosen])
     return (
-        f"Of {format_count(len(kept), 'candidate')} {which} ({best_score}), {chosen} changes its selection least from "
-        f"one resample to the next (stability {stability})."
+        f"Of {format_count(len(accurate), 'candidate')} {which} ({best_score}), {chosen} changes its selection least "
+        f"from one resample to the next (stability {stability})."
     )

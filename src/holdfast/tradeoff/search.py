@@ -108,7 +108,7 @@ def stages(first: int, total: int) -> list[int]:
     return [*looks, total]
 
 
-def dominated(standing: SearchState, risk: float) -> dict[int, int]:
+def dominated(state: SearchState, risk: float) -> dict[int, int]:
     """Find the candidates that are dominated with confidence, and by which other one.
 
     A candidate is dominated if another one is better in score *and* in stability, each by a one-sided paired t-test
@@ -119,26 +119,26 @@ def dominated(standing: SearchState, risk: float) -> dict[int, int]:
 
     Parameters
     ----------
-    standing : SearchState
-        What is known.
+    state : SearchState
+        Scores and stabilities so far.
     risk : float
         Probability of an error, for each candidate.
 
     Returns
     -------
     dict
-        From the place of each dominated candidate to that of the one which dominates it most surely.
+        The index of each dominated candidate, and that of the candidate which dominates it most surely.
     """
-    n = len(standing.scores)
+    n = len(state.scores)
     dominating = {}
-    for place in range(n):
-        p = np.maximum(*(_better(values, values[place]) for values in (standing.scores, standing.pseudo_values)))
-        p[place] = 1.0
+    for candidate in range(n):
+        p = np.maximum(*(_better(values, values[candidate]) for values in (state.scores, state.pseudo_values)))
+        p[candidate] = 1.0
         for rival in np.flatnonzero(p * (n - 1) <= risk).tolist():
-            p[rival] = max(p[rival], _missed(standing.stabilities[rival], standing.stabilities[place]))
+            p[rival] = max(p[rival], _missed(state.stabilities[rival], state.stabilities[candidate]))
         best = int(np.argmin(p))
         if n > 1 and p[best] * (n - 1) <= risk:
-            dominating[place] = best
+            dominating[candidate] = best
     return dominating
 
 
@@ -237,7 +237,7 @@ def optimize(
     groups : array, optional
         Rows of one group, such as several samples of one patient, stay together.
     store : path, optional
-        File to keep everything in, and to resume from.
+        File in which all results are stored, and from which a search resumes.
     n_jobs : int, optional
         Processes to use, -1 for all cores.
     progress : bool or callable
@@ -312,7 +312,7 @@ def _draw_settings(space: Any, sampler: Sampler, n_candidates: int | None, rando
     if sampler == "grid":
         return space
     drawn = ParameterSampler(space, int(n_candidates or 0), random_state=random_state)
-    settings = [  # numbers of NumPy's as Python's own; anything else, such as an estimator, as it is
+    settings = [  # NumPy's numbers as Python's; anything else, such as an estimator, as it is
         {name: value.item() if isinstance(value, np.generic) else value for name, value in setting.items()}
         for setting in drawn
     ]
@@ -387,8 +387,8 @@ class _Race:
             alive = [name for name in names if name not in stopped]
             result = self._run(self._study(grid, look), alive)
             if look != looks[-1] and len(alive) > 1:
-                losers = dominated(self._standing(result, alive), share * (len(alive) - 1) / (len(names) - 1))
-                stopped |= {alive[place]: {"after": look, "by": alive[by]} for place, by in losers.items()}
+                losers = dominated(self._measure(result, alive), share * (len(alive) - 1) / (len(names) - 1))
+                stopped |= {alive[loser]: {"after": look, "by": alive[by]} for loser, by in losers.items()}
                 self._write("stopped", stopped)
         return replace(load_study(self.path), study=self._study(grid, total))
 
@@ -406,15 +406,15 @@ class _Race:
             self.X, self.y, groups=self.groups, store=self.path, n_jobs=self.n_jobs, progress=self.progress, only=only
         )
 
-    def _standing(self, result: StudyTables, alive: Sequence[str]) -> SearchState:
+    def _measure(self, result: StudyTables, alive: Sequence[str]) -> SearchState:
         """Scores and pseudo-values of all candidates, by split."""
         points = make_points(result, self.metric, self.measure, candidates=alive)
         splits = result.split_table
         scores, pseudo_values = np.full((2, len(alive), len(splits)), np.nan)
-        place = {label: number for number, label in enumerate(splits["label"])}
+        columns = {label: column for column, label in enumerate(splits["label"])}
         for row, point in enumerate(points.points):
             scores[row, splits.index.get_indexer(point.scores.index)] = point.scores.to_numpy()
             if point.estimate is not None and point.estimate.pseudo_values.size:
                 labels = result.preferences(point.candidate).labels or ()
-                pseudo_values[row, [place[label] for label in labels]] = point.estimate.pseudo_values
+                pseudo_values[row, [columns[label] for label in labels]] = point.estimate.pseudo_values
         return SearchState(scores, pseudo_values, [point.estimate for point in points.points])

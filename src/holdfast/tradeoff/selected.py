@@ -59,10 +59,10 @@ class Frequencies:
         """In which share of the runs each of these features or one of its stand-ins was selected."""
         shares = self.runs.frequency[list(columns)]
         selected = self.runs.to_sparse().tocsc() if self.stand_ins else None
-        for place, column in enumerate(columns):
+        for row, column in enumerate(columns):
             if selected is not None and column in self.stand_ins:
                 chosen = selected[:, [column, *self.stand_ins[column]]]
-                shares[place] = (np.asarray(chosen.sum(axis=1)) > 0).mean()
+                shares[row] = (np.asarray(chosen.sum(axis=1)) > 0).mean()
         return shares
 
     def names(self, column: int) -> tuple[Any, ...]:
@@ -94,15 +94,13 @@ def read_subsets(result: StudyTables, candidate: str, top: int | None) -> Prefer
 
 
 def find_frequencies(runs: Preferences, X: Any = None) -> Frequencies:
-    """Return how often runs selected each feature, and which features take turns."""
-    return Frequencies(runs, _find_stand_ins(runs, X))
+    """Return how often runs selected each feature, and which features take turns.
 
-
-def _find_stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
-    """Pairs that take turns, with at most 5 % of false ones among them (Benjamini and Hochberg)."""
+    Of the pairs that are reported at most 5 % are false (Benjamini and Hochberg).
+    """
     swaps = find_swaps(runs, most=SWAP_CANDIDATES**2)
     if swaps.empty:
-        return {}
+        return Frequencies(runs, {})
     pairs = swaps[["first", "second"]].to_numpy()
     varying = min(int(((runs.counts > 0) & (runs.counts < runs.n_runs)).sum()), SWAP_CANDIDATES)
     p_values, tests = swaps["p_value"].to_numpy(), varying * (varying - 1) // 2  # of all pairs that were looked at
@@ -115,7 +113,7 @@ def _find_stand_ins(runs: Preferences, X: Any) -> dict[int, list[int]]:
     for first, second in pairs[order[: passed[-1] + 1 if passed.size else 0]].tolist():
         stand_ins.setdefault(first, []).append(second)
         stand_ins.setdefault(second, []).append(first)
-    return stand_ins
+    return Frequencies(runs, stand_ins)
 
 
 def match_columns(X: Any, features: Sequence[Any]) -> Any:
@@ -161,7 +159,7 @@ STRATEGIES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Information(ResultMixin):
-    """What is known of whether a candidate predicts better than guessing without any feature.
+    """A test of whether a candidate predicts better than guessing without any feature.
 
     Attributes
     ----------
@@ -170,7 +168,7 @@ class Information(ResultMixin):
     metric : str or None
         The score.
     strategy : str or None
-        The best way to guess, in words.
+        The best way to guess, as a phrase.
     score, baseline : float
         Mean score of the candidate and of guessing, on the same held-out rows.
     gain, gain_error : float
@@ -248,7 +246,7 @@ def compare_with_guessing(result: StudyTables, candidate: str, metric: str | Non
 
 
 def why_no_scores(result: StudyTables) -> str:
-    """Why candidates have no scores, in words."""
+    """Return why candidates have no scores, as a phrase."""
     if not (result.split_table["n_test"] > 0).any():
         return "no rows were held out"
     return "no model was scored on held-out rows"
@@ -268,7 +266,7 @@ class MeanEffects:
     Attributes
     ----------
     name, second_name : str or None
-        What the effect is, and the second one that is listed beside it; None if there is none.
+        What the effect is, and a second one; None if there is none.
     frame : DataFrame
         Indexed by the feature's column: ``effect`` with its interval, number of ``splits`` behind it, ``agreement``
         (the share of them whose effect points the same way), ``second_effect`` and ``direction``.
@@ -297,11 +295,11 @@ def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: 
     if missing is not None:
         return MeanEffects(None, None, pd.DataFrame(columns=list(EFFECT_COLUMNS)), missing)
     splits, columns, values = _find_selected(result, candidate, runs)
-    used, place = np.unique(columns, return_inverse=True)
+    used, feature = np.unique(columns, return_inverse=True)
     table = result.split_table
     ratio = (table["n_test"] / table["n_rows"]).loc[splits.tolist()].to_numpy(dtype=np.float64)
     neutral, several = 0.5 if classes else 0.0, len(classes) > 2
-    moments = [_average(place, value, ratio, used.size, neutral) for value in values.T]
+    moments = [_average(feature, value, ratio, used.size, neutral) for value in values.T]
     group = np.zeros(used.size, dtype=np.int64)
     if several and used.size:
         group = np.argmax(np.nan_to_num(np.abs([mean - neutral for mean, *_ in moments]), nan=-1), axis=0)
@@ -377,27 +375,27 @@ def _find_selected(
     indices, pointers = runs.lists()
     splits = np.repeat(result.split_numbers(runs), np.diff(pointers))
     wanted = splits * n_features + indices
-    place = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
-    found = known[place] == wanted if known.size else np.zeros(wanted.size, dtype=bool)
-    return splits[found], indices[found].astype(np.int64), values[place[found]].astype(np.float64)
+    nearest = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
+    has_effect = known[nearest] == wanted if known.size else np.zeros(wanted.size, dtype=bool)
+    return splits[has_effect], indices[has_effect].astype(np.int64), values[nearest[has_effect]].astype(np.float64)
 
 
-def _average(place: NDArray[Any], values: Floats, ratio: Floats, size: int, neutral: float) -> tuple[Floats, ...]:
+def _average(feature: NDArray[Any], values: Floats, ratio: Floats, size: int, neutral: float) -> tuple[Floats, ...]:
     """Of each feature: mean effect, corrected standard error, number of splits, share of them that point its way.
 
     Last, by how much the standard error of a mean over these splits exceeds that of all rows, if held-out rows of two
     splits share as many as they would by chance.
     """
     known = np.isfinite(values)
-    place, values, ratio = place[known], values[known], ratio[known]
-    n = np.bincount(place, minlength=size).astype(np.float64)
+    feature, values, ratio = feature[known], values[known], ratio[known]
+    n = np.bincount(feature, minlength=size).astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(place, values, size) / n
-        variance = np.bincount(place, (values - mean[place]) ** 2, size) / (n - 1)
-        share = np.bincount(place, ratio, size) / n
+        mean = np.bincount(feature, values, size) / n
+        variance = np.bincount(feature, (values - mean[feature]) ** 2, size) / (n - 1)
+        share = np.bincount(feature, ratio, size) / n
         error = np.sqrt((1 / n + share) * variance)
-        same = np.sign(values - neutral) == np.sign(mean[place] - neutral)
-        agreement = np.bincount(place, same, size) / n
+        same = np.sign(values - neutral) == np.sign(mean[feature] - neutral)
+        agreement = np.bincount(feature, same, size) / n
         spread = np.sqrt(1 + 1 / (share * n))
     return mean, np.where(n > 1, error, np.nan), n, agreement, spread
 
@@ -428,7 +426,7 @@ def _intervals(mean: Floats, error: Floats, n: Floats, share: float, whole: Whol
 
 
 def describe_direction(result: StudyTables, above: bool, group: int) -> str:
-    """The direction of an effect in words; ``group`` is the class that it belongs to where there are several."""
+    """Return the direction of an effect as a phrase; ``group`` is its class where there are several."""
     classes = result.classes
     if classes is None:
         return f"{'rises' if above else 'falls'} with {result.data.target or 'the target'}"
@@ -438,14 +436,14 @@ def describe_direction(result: StudyTables, above: bool, group: int) -> str:
 
 
 def class_name(label: Any) -> str:
-    """A class as it stands in a sentence: numbers and signs are called a class."""
+    """Return a class's name for a sentence: numbers and signs are called a class."""
     return label if isinstance(label, str) and label[:1].isalpha() else f"class {label}"
 
 
 def toward_direction(row: Mapping[str, Any], name: str | None) -> tuple[float, float, float]:
-    """Return an effect and its interval as it is told beside its direction: an AUC of the class that is named.
+    """Return an effect and its interval in its direction: the AUC of the class in which the feature is higher.
 
-    Where no direction is shown, it stays that of the second class.
+    Where no direction is shown, it is that of the second class.
     """
     effect, low, high = (float(row[column]) for column in ("effect", "effect_low", "effect_high"))
     turned = name == "AUC" and row["direction"] not in (None, NO_DIRECTION) and effect < 0.5
@@ -463,9 +461,9 @@ class ModelUse:
     ----------
     frame : DataFrame
         Indexed by the feature's column: the mean ``coefficient``, the share of the models whose coefficient has the
-        sign of the majority (``model_agreement``), and that in words (``model_use``).
+        sign of the majority (``model_agreement``), and that as a phrase (``model_use``).
     missing : str or None
-        Why it is not known, or not put into words.
+        Why it is not known, or not described.
     """
 
     frame: pd.DataFrame
@@ -477,7 +475,7 @@ def model_use(
 ) -> ModelUse:
     """Count the signs of each feature's coefficient over the models of the resamples that selected it.
 
-    A sign is put into words only if the candidate is shown to predict better than guessing: on noise, too, the models
+    A sign is described only if the candidate is shown to predict better than guessing: on noise, too, the models
     of resamples that share rows agree. The majority must then differ from one half by the sign test, with the procedure
     of Benjamini and Hochberg over all features of the study. That describes models of resamples of this data set.
     """
@@ -485,13 +483,13 @@ def model_use(
     if missing is not None:
         return ModelUse(pd.DataFrame(columns=list(MODEL_USE_COLUMNS)), missing)
     columns, values = _find_coefficients(result, candidate, runs)
-    used, place = np.unique(columns, return_inverse=True)
+    used, feature = np.unique(columns, return_inverse=True)
     n, positive, negative = (
-        np.bincount(place, flags, used.size) for flags in (np.isfinite(values), values > 0, values < 0)
+        np.bincount(feature, flags, used.size) for flags in (np.isfinite(values), values > 0, values < 0)
     )
     most = np.maximum(positive, negative)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean, agreement = np.bincount(place, np.nan_to_num(values), used.size) / n, most / n
+        mean, agreement = np.bincount(feature, np.nan_to_num(values), used.size) / n, most / n
     shown, _ = find_shown(np.minimum(2 * binom.sf(most - 1, n, 0.5), 1.0), 1 - level, len(result.feature_names))
     informative = information.untested is None and information.shown
     words = [
@@ -613,24 +611,17 @@ def check_features(
     check_level(level)
     name = _choose_only_candidate(result, candidate)
     frequencies = count_frequencies(result, name, top, X)
-    often = often_label(compare_with_guessing(result, name, metric))
-    column = {str(feature): place for place, feature in enumerate(frequencies.runs.features)}
+    information = compare_with_guessing(result, name, metric)
+    often = UNTESTED if information.untested else HOLDS if information.shown else NOT_SHOWN
+    by_name = {str(feature): column for column, feature in enumerate(frequencies.runs.features)}
     names = list(features)
-    places = [column.get(str(feature)) for feature in names]
-    known = check_columns([place for place in places if place is not None], frequencies, level, threshold, often)
+    columns = [by_name.get(str(feature)) for feature in names]
+    known = check_columns([column for column in columns if column is not None], frequencies, level, threshold, often)
     rows = [
-        {"feature": name, **(UNKNOWN if place is None else known[place])}
-        for name, place in zip(names, places, strict=True)
+        {"feature": name, **(UNKNOWN if column is None else known[column])}
+        for name, column in zip(names, columns, strict=True)
     ]
-    columns = ["feature", *UNKNOWN]
-    return pd.DataFrame(rows, columns=columns).set_index("feature")
-
-
-def often_label(information: Information) -> str:
-    """The verdict on a feature that is selected often: it holds only if the features carry information."""
-    if information.untested:
-        return UNTESTED
-    return HOLDS if information.shown else NOT_SHOWN
+    return pd.DataFrame(rows, columns=["feature", *UNKNOWN]).set_index("feature")
 
 
 def _choose_only_candidate(result: StudyTables, candidate: str | None) -> str:
@@ -648,26 +639,26 @@ UNKNOWN: dict[str, Any] = {
     "count": 0, "frequency": math.nan, "low": math.nan, "high": math.nan, "with_stand_ins": math.nan, "stand_ins": (),
     "verdict": "unknown",
 }  # fmt: skip
-"""What is said of a name that no feature of the study has."""
+"""The row of a name that no feature of the study has."""
 
 
 def check_columns(
     columns: Sequence[int], frequencies: Frequencies, level: float, threshold: float, often: str
 ) -> dict[int, dict[str, Any]]:
-    """What is said of features of the study, by column."""
+    """Return frequency, stand-ins and verdict of features of the study, by column."""
     runs = frequencies.runs
     low, high = frequencies.intervals(columns, level)
     together = frequencies.together(columns)
     joint, _ = frequency_interval(np.round(together * runs.n_runs).astype(np.int64), runs.n_runs, level)
     return {
         column: {
-            "count": int(runs.counts[column]), "frequency": float(runs.frequency[column]), "low": float(low[place]),
-            "high": float(high[place]), "with_stand_ins": float(together[place]),
+            "count": int(runs.counts[column]), "frequency": float(runs.frequency[column]), "low": float(low[row]),
+            "high": float(high[row]), "with_stand_ins": float(together[row]),
             "stand_ins": frequencies.names(column),
-            "verdict": often if low[place] > threshold
-            else _judge_rare(low[place], high[place], joint[place], runs.density, threshold),
+            "verdict": often if low[row] > threshold
+            else _judge_rare(low[row], high[row], joint[row], runs.density, threshold),
         }
-        for place, column in enumerate(columns)
+        for row, column in enumerate(columns)
     }  # fmt: skip
 
 
@@ -684,7 +675,7 @@ def _judge_rare(low: float, high: float, joint: float, chance: float, threshold:
 
 
 def default_candidate(result: StudyTables) -> str:
-    """Return the candidate that a report is about: the one that the usual rule chooses, else the most stable one."""
+    """Return the candidate that a report is about: the one that the default rule chooses, else the most stable one."""
     if not result.finished:
         raise UnansweredError("No fit has succeeded, so there is no candidate to look at.", "no fit has succeeded")
     if len(result.candidates) == 1:
@@ -832,10 +823,10 @@ class SelectedFeatures(ResultMixin):
         """The table as it is printed: an AUC is that of the class in which the feature is higher."""
         name, first = self.effect or "effect", self.frame[["feature", "frequency", "low", "high", "verdict"]]
         rows = [{str(key): value for key, value in row.items()} for row in self.frame.to_dict(orient="records")]
-        told = pd.DataFrame(
+        effects = pd.DataFrame(
             [toward_direction(row, self.effect) for row in rows], columns=[name, f"{name} low", f"{name} high"]
         )
-        shown = first.assign(direction=self.frame["direction"]).join(told)
+        shown = first.assign(direction=self.frame["direction"]).join(effects)
         bars = [
             make_bar(row["feature"], row["frequency"], row["low"], row["high"], strong=row["verdict"] == "holds")
             for row in rows[:CARD_ROWS]
@@ -844,7 +835,7 @@ class SelectedFeatures(ResultMixin):
         return Card(
             title=f"Features of {self.candidate}",
             verdict=f"{len(self.frame)} of {self.n_features:,} were selected{cut} in {self.n_runs} resamples",
-            frame=shown.drop(columns=told.columns) if self.missing else shown,
+            frame=shown.drop(columns=effects.columns) if self.missing else shown,
             picture=draw_bars(bars, mark=self.threshold),
             note=f"No effects: {self.missing}." if self.missing else self.scope,
         )
@@ -913,9 +904,9 @@ def selected_features(
     )
     effects = mean_effects(result, name, subsets, level)
     used = model_use(result, name, subsets, compare_with_guessing(result, name, metric), level)
-    column = {feature: place for place, feature in enumerate(subsets.features)}
-    places = [column[feature] for feature in table["feature"]]
-    strengths, uses = effects.frame.reindex(places), used.frame.reindex(places)
+    by_name = {feature: column for column, feature in enumerate(subsets.features)}
+    columns = [by_name[feature] for feature in table["feature"]]
+    strengths, uses = effects.frame.reindex(columns), used.frame.reindex(columns)
     parts = checked.reset_index()[["feature", "count", "frequency", "low", "high", "verdict"]]
     frame = parts.assign(
         direction=strengths["direction"].where(strengths["direction"].notna(), None).to_numpy(),

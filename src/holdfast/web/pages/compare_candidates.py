@@ -24,7 +24,7 @@ from holdfast.study import StudyResult
 from holdfast.study.stabilities import CommonMeasure, common_size, corrected_error, mean_score_interval, score_range
 from holdfast.text import describe_interval, display_names, format_count, format_number, format_p_value
 from holdfast.tradeoff.changes import compare_scores
-from holdfast.tradeoff.points import differ, make_points, usual_test
+from holdfast.tradeoff.points import default_test, differ, make_points
 from holdfast.tradeoff.rules import RULES
 from holdfast.web.pages.tradeoff import choose_candidate, find_candidates
 from holdfast.web.rendering import Page
@@ -348,7 +348,7 @@ def _compare_score(result: StudyResult, page: Page) -> PairedDifference | None:
         points = make_points(
             result, options.metric, options.measure, candidates=[page.first, page.second], level=options.level
         )
-        (first, second), test = points.points, usual_test(points)
+        (first, second), test = points.points, default_test(points)
         tested = differ(points, first, second, test)
     except ValueError:
         return None
