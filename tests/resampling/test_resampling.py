@@ -27,10 +27,15 @@ PERTURBATIONS = [
     hf.Noise(4, 0.3),
     hf.NestedSubsamples(2, (0.25, 0.5)),
     hf.NewSeeds(3),
+    hf.resampling.Halvings(3),
 ]
 every = pytest.mark.parametrize("perturbation", PERTURBATIONS, ids=str)
 Y = np.repeat(["a", "b", "c"], [10, 14, 6])
 GROUPS = np.repeat(np.arange(10), 3)
+
+
+def test_every_perturbation_takes_part_in_these_tests():
+    assert {type(perturbation) for perturbation in PERTURBATIONS} == set(hf.resampling.PERTURBATIONS.values())
 
 
 def same(one, two):
