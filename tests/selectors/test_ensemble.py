@@ -14,7 +14,7 @@ from holdfast import selectors as of
 from holdfast.resampling import Samples
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection
-from holdfast.selectors.wrapping import INNER, exponential, less_mean_rank, share_listed
+from holdfast.selectors.wrapping import INNER, score_features
 
 
 def data(seed=0, n=60, d=15, informative=4):
@@ -67,13 +67,13 @@ def test_the_bootstrap_draws_within_classes_where_there_are_classes():
 
 def test_tied_features_share_ranks_and_places():
     weights = Selection("weighting", np.array([3.0, 1, 1, 1, 0]))
-    assert less_mean_rank(weights, 5, 2).tolist() == [-1, -3, -3, -3, -5]
-    assert share_listed(weights, 5, 2) == pytest.approx([1, 1 / 3, 1 / 3, 1 / 3, 0])
-    assert share_listed(Selection("ranking", np.array([2.0, 1, 3])), 3, 2).tolist() == [1, 1, 0]
-    assert exponential(weights, 5, 2)[0] == pytest.approx(np.exp(-0.5))
+    assert score_features(weights, 5, "mean_rank", 2).tolist() == [-1, -3, -3, -3, -5]
+    assert score_features(weights, 5, "frequency", 2) == pytest.approx([1, 1 / 3, 1 / 3, 1 / 3, 0])
+    assert score_features(Selection("ranking", np.array([2.0, 1, 3])), 3, "frequency", 2).tolist() == [1, 1, 0]
+    assert score_features(weights, 5, "exponential", 2)[0] == pytest.approx(np.exp(-0.5))
     subset = Selection.subset([1, 4])
-    assert less_mean_rank(subset, 5, 2).tolist() == [-4, -1.5, -4, -4, -1.5]
-    assert share_listed(subset, 5, 1).tolist() == [0, 1, 0, 0, 1]
+    assert score_features(subset, 5, "mean_rank", 2).tolist() == [-4, -1.5, -4, -4, -1.5]
+    assert score_features(subset, 5, "frequency", 1).tolist() == [0, 1, 0, 0, 1]
 
 
 def test_the_order_does_not_depend_on_how_many_are_kept():
@@ -139,7 +139,7 @@ def test_edges():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"aggregate": "median"}, "Expected aggregate to be 'mean_rank', 'frequency', 'exponential', got 'median'"),
+        ({"aggregate": "median"}, "Expected aggregate='mean_rank', 'frequency' or 'exponential', got 'median'"),
         ({"depth": 0}, "Expected depth to be a whole number of at least 1, got 0"),
         ({"n_resamples": 1.5}, "Expected n_resamples to be a whole number of at least 1, got 1.5"),
         ({"resampling": "noise"}, "Expected resampling to be 'bootstrap', 'subsamples', 'pairs' or a perturbation"),

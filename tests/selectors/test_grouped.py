@@ -166,12 +166,12 @@ def test_no_matrix_of_all_features_is_made(monkeypatch):
     ("given", "message"),
     [
         ({"threshold": 0}, "Expected threshold above 0 and at most 1, got 0"),
-        ({"linkage": "ward"}, "Expected linkage to be 'complete' or 'average' or 'single', got 'ward'"),
+        ({"linkage": "ward"}, "Expected linkage='complete', 'average' or 'single', got 'ward'"),
         (
             {"similarity": "cosine"},
-            "Expected similarity to be 'correlation' or 'symmetrical_uncertainty', got 'cosine'",
+            "Expected similarity='correlation' or 'symmetrical_uncertainty', got 'cosine'",
         ),
-        ({"representative": "mean"}, "Expected representative to be 'medoid' or 'first', got 'mean'"),
+        ({"representative": "mean"}, "Expected representative='medoid' or 'first', got 'mean'"),
         ({"base": RandomForestClassifier(2)}, "which only orders them; wrap it, as SelectFromModel does"),
         ({"base": of.AnovaF}, "call the class to make an object of it"),
     ],

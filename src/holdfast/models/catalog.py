@@ -59,7 +59,7 @@ class Model:
         return {kind.__name__ for kind in self.classes}
 
     def describe(self, class_name: str) -> str:
-        """Return the words for one of its classes; those of the model unless the class has words of its own."""
+        """Return the words for one of its classes; those of the model unless the class has other words."""
         return self.phrases.get(class_name, self.about.methods)
 
     @property
@@ -75,7 +75,7 @@ class Model:
 
 
 MODELS: Registry[Model] = Registry("estimator", where="holdfast.models.MODELS")
-"""Models by name. ``MODELS.add(Model(…))`` adds one of your own."""
+"""Models by name. ``MODELS.add(Model(…))`` adds a new one."""
 
 
 def _declare(
@@ -181,7 +181,7 @@ _declare("naive_bayes", "Gaussian naive Bayes.", "Gaussian naive Bayes", Gaussia
           "a baseline without features",
           recognized={DummyClassifier: "identical", DummyRegressor: "identical"})  # fmt: skip
 def baseline(task: Task) -> Any:
-    """Make a model that knows the target alone.
+    """Make a model of the target alone.
 
     Parameters
     ----------

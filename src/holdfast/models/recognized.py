@@ -79,12 +79,12 @@ class BlockModel(ABC):
     exactness: ClassVar[Exactness]
 
     def serves(self, n_classes: int) -> bool:
-        """Tell whether its parameters together mean what it does, for so many classes."""
+        """Return whether its parameters together mean what it does, for so many classes."""
         return True
 
     @abstractmethod
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
-        """Fit all cells and predict their held-out rows; also tells which cells scikit-learn must fit instead."""
+        """Fit all cells and predict their held-out rows; also returns which cells scikit-learn must fit instead."""
 
 
 def recognize(
@@ -348,8 +348,8 @@ def _fit_by_shape(
 ) -> tuple[Floats, Mask, list[Floats]]:
     """Fit cells with more columns than rows by another kernel, or leave them to scikit-learn if there is none.
 
-    A kernel is called, and compiled, only if there are cells for it; those that it finds given up it leaves alone.
-    Returns values of the held-out rows, which cells are given up, and the weights of the columns of each.
+    A kernel is called, and compiled, only if there are cells for it; it skips those that are marked.
+    Returns values of the held-out rows, which cells are left to scikit-learn, and the weights of their columns.
     """
     cells, y, is_wide = block.cells, frozen(block.y, target), block.n_columns > block.n_train_rows
     values, weights = np.zeros(block.starts[-1]), np.zeros(cells.columns.size)
@@ -365,7 +365,7 @@ def _fit_by_shape(
 
 
 def _count_weights(block: Block) -> Ints:
-    """Return how many columns, or rows if these are fewer, each cell has: that many weights tell a linear model."""
+    """Return how many columns, or rows if these are fewer, each cell has: that many weights determine a linear model."""
     return np.minimum(block.n_columns, block.n_train_rows)
 
 
@@ -459,7 +459,7 @@ SCALERS: dict[type, tuple[int, dict[str, Check]]] = {
     StandardScaler: (STANDARD, {"with_mean": one_of(True), "with_std": one_of(True)}),
     MinMaxScaler: (MIN_MAX, {"clip": FALSE, "feature_range": one_of((0, 1))}),
 }
-"""Scalers, how they scale, and the parameters that are understood beside the common ones."""
+"""Scalers, how they scale, and the parameters that are understood besides the common ones."""
 NEIGHBORS = {
     "n_neighbors": is_count,
     "weights": one_of("uniform", "distance"),
@@ -481,7 +481,7 @@ class Recognized(NamedTuple):
     least_classes, most_classes : float
         How many classes there may be; none if numbers are predicted.
     parameters : mapping
-        Which values of its parameters are understood, beside the common ones.
+        Which values of its parameters are understood, besides the common ones.
     """
 
     model: type[BlockModel]

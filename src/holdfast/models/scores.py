@@ -342,7 +342,7 @@ def balanced_accuracy(cells: Cells) -> Floats:
 
 
 def _has_one_label(cells: Cells) -> Flags:
-    """Tell which cells know only one class, among truth and predictions together."""
+    """Return which cells have only one class, among truth and predictions together."""
     return ((cells.true_counts + cells.predicted_counts) > 0).sum(axis=1) == 1
 
 
@@ -385,7 +385,7 @@ def _average_ratio(ratio: Ratio, average: Average, cells: Cells) -> Floats:
 
 
 def _divide(above: Ints, below: Ints) -> Floats:
-    """Divide, with ``nan`` where nothing stands below."""
+    """Divide, with ``nan`` where the denominator is 0."""
     return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
 
 
@@ -500,9 +500,7 @@ def score_order(measure: Callable[[Curve, int, Ints], Floats], values: Floats, p
     if not finite.all():
         usable &= count_cells(finite, starts) == np.diff(starts)
     for numbers, rows in cells_by_size(starts):
-        kept = usable[numbers]
-        if not kept.all():
-            numbers, rows = numbers[kept], rows[kept]
+        numbers, rows = numbers[usable[numbers]], rows[usable[numbers]]
         if numbers.size:
             curve = find_curve(values[rows], positive[rows])
             scores[numbers] = measure(curve, rows.shape[1], n_positive[numbers])
@@ -601,7 +599,7 @@ def average_precision(cells: Cells) -> Floats:
 
 
 def _has_usable_probabilities(cells: Cells) -> Flags:
-    """Tell which cells have rows of every class, and what scikit-learn takes for probabilities."""
+    """Return which cells have rows of every class, and what scikit-learn takes for probabilities."""
     proba = cells.probabilities
     if cells.n_classes == 2:
         valid = (proba[:, 1] >= 0) & (proba[:, 1] <= 1)
@@ -782,16 +780,15 @@ def needed_answers(scorers: Iterable[Scorer], has: Callable[[str], bool]) -> set
     scorers : iterable of Scorer
         The scores.
     has : callable
-        Tells of ``"predict"``, ``"predict_proba"`` and ``"decision_function"`` whether the model has that method.
+        Whether the model has a method: ``"predict"``, ``"predict_proba"`` or ``"decision_function"``.
 
     Returns
     -------
     set of str or None
         Names of methods.
     """
-    needed = [scorer.answer(has) for scorer in scorers]
-    known = {name for name in needed if name is not None}
-    return None if None in needed else known
+    needed = {scorer.answer(has) for scorer in scorers}
+    return None if None in needed else {name for name in needed if name is not None}
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,7 @@ class NamedSelector:
     about : About
         Its name, and what is said of it; ``methods`` is a noun phrase ("the lasso").
     make : callable
-        Takes parameters and returns a selector. If it has a parameter ``task`` it is told the task; if it has one
+        Takes parameters and returns a selector. If it has a parameter ``task`` it gets the task; if it has one
         ``resolve``, a function that makes the selector of a name.
     classes : tuple of type
         Classes of fitted selectors that are described by these words, wherever they come from.
@@ -78,14 +78,14 @@ class SelectorRegistry(Registry[NamedSelector]):
     """Selectors by name. A class with an ``about`` registers itself: ``@SELECTORS.add``."""
 
     def add(self, thing: Any) -> Any:
-        """Register a :class:`NamedSelector`, or a class that carries its own ``about``; return it."""
+        """Register a :class:`NamedSelector`, or a class that has an ``about``; return it."""
         if isinstance(thing, type):
             super().add(NamedSelector(about=thing.about, make=thing, classes=(thing,)))  # type: ignore[attr-defined]
             return thing
         return super().add(thing)
 
     def describe(self, selector: Any) -> About:
-        """Return what is said of a selector: its own words, those of its class's record, or its class's name."""
+        """Return how a selector is described: by its ``about``, by the record of its class, or by the name of its class."""
         if isinstance(selector, Pipeline):
             steps = [self.describe(step) for _, step in selector.steps if isinstance(step, BaseEstimator)]
             named = [about for about in steps if about.name in self]

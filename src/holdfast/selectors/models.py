@@ -1,4 +1,4 @@
-"""Linear models on selected columns: classifier, regressor, and prediction by a selector's own model."""
+"""Linear models on selected columns: classifier, regressor, and prediction by the model of a selector."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, Self
@@ -42,7 +42,7 @@ class LinearRule(BaseEstimator):
 
 
 def block_decisions(models: Sequence[LinearRule], X: Floats, tests: Sequence[NDArray[Any]]) -> list[Floats]:
-    """Weighted sums of many models, each on its own rows of X; each is what the model alone computes, bit by bit.
+    """Weighted sums of many models, each on its rows of X; each is what the model alone computes, bit by bit.
 
     Returns
     -------

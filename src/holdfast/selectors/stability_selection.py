@@ -129,7 +129,7 @@ def _mean(slope: float, k: int, power: float) -> float:
 
 
 def _slope(mean: float, k: int, power: float) -> float:
-    """The slope that gives a distribution on 0, …, k this mean, within what can be told from flat and from a point."""
+    """The slope that gives a distribution on 0, …, k this mean, within what differs from flat and from a point."""
     if _mean(FLATTEST, k, power) <= mean:
         return FLATTEST
     if _mean(STEEPEST, k, power) >= mean:

@@ -31,7 +31,6 @@ from holdfast.selectors.base import (
     Data,
     Floats,
     Ints,
-    Mask,
     Preference,
     Ranked,
     Selector,
@@ -371,11 +370,6 @@ def badness(selection: Selection, n_features: int) -> Floats:
     return worse if selection.informative is None else np.where(selection.informative, worse, np.inf)
 
 
-def mean_ranks(selection: Selection, n_features: int) -> Floats:
-    """The rank of every feature, 1 is best; tied ones share their mean rank."""
-    return np.asarray(rankdata(badness(selection, n_features)), dtype=np.float64)
-
-
 Aggregate = Literal["mean_rank", "frequency", "exponential"]
 DEFAULT_NUMBERS = dict.fromkeys(("bootstrap", "subsamples", "pairs"), 50)
 
@@ -461,13 +455,12 @@ class EnsembleSelector(ResamplingWrapper):
         self.aggregate, self.depth, self.random_state = aggregate, depth, random_state
 
     def _base_settings(self) -> list[Setting]:
-        if self.aggregate not in SCORES:
-            raise ValueError(f"Expected aggregate to be {', '.join(map(repr, SCORES))}, got {self.aggregate!r}.")
+        check_choice("aggregate", self.aggregate, get_args(Aggregate))
         check_whole("depth", self.depth, 1)
         return [{}]
 
     def rank(self, batch: Batch, shared: Any) -> Ranked:
-        y, d, score = batch.target.values, batch.n_features, SCORES[self.aggregate]
+        y, d, depth = batch.target.values, batch.n_features, int(self.depth)
         by_class = self.resampling == "bootstrap" and selects_for_classes(self.base, y)
         resampling = named_resampling(self.resampling, self.n_resamples, DEFAULT_NUMBERS, stratify=by_class)
         ranked = []
@@ -475,8 +468,11 @@ class EnsembleSelector(ResamplingWrapper):
             splits = inner_splits(resampling, shared, counts, y, seed, "together")
             total, informative = np.zeros(d), np.zeros(d, dtype=bool)
             for (selection,) in self._preferred(shared, batch, splits, [{}]):
-                total += score(selection, d, int(self.depth))
-                informative |= carries_information(selection, d)
+                total += score_features(selection, d, self.aggregate, depth)
+                if selection.kind == "subset":
+                    informative[selection.values] = True
+                else:
+                    informative |= True if selection.informative is None else selection.informative
             scores = tied(total / len(splits))
             ranks = np.asarray(rankdata(-scores), dtype=np.float64)
             preference = Preference("ranking", ranks, extras={"scores_": scores}, informative=informative)
@@ -484,33 +480,20 @@ class EnsembleSelector(ResamplingWrapper):
         return ranked
 
 
-def carries_information(selection: Selection, n_features: int) -> Mask:
-    """Which features are informative in an order, or selected by a base without an order."""
-    if selection.kind == "subset":
-        return np.isin(np.arange(n_features), selection.values)
-    return np.ones(n_features, dtype=bool) if selection.informative is None else selection.informative
+def score_features(selection: Selection, n_features: int, aggregate: Aggregate, depth: int) -> Floats:
+    """Score every feature by its rank, 1 is best and shared by ties; larger scores are better.
 
-
-def less_mean_rank(selection: Selection, n_features: int, depth: int) -> Floats:
-    """Minus the rank of every feature."""
-    return -mean_ranks(selection, n_features)
-
-
-def share_listed(selection: Selection, n_features: int, depth: int) -> Floats:
-    """Which features are in the list of the best; tied ones share the remaining ranks."""
+    Minus the rank (``"mean_rank"``), a score that falls by a factor e every ``depth`` ranks (``"exponential"``), or
+    whether it is among the best ``depth`` (``"frequency"``), of which tied features have a share each.
+    """
     worse = badness(selection, n_features)
-    if selection.kind == "subset":
-        return 1 - worse
-    first, last = (np.asarray(rankdata(worse, method=method), dtype=np.float64) for method in ("min", "max"))
-    return np.clip((depth - first + 1) / (last - first + 1), 0, 1)
-
-
-def exponential(selection: Selection, n_features: int, depth: int) -> Floats:
-    """A score that falls with the rank of a feature, by a factor e every ``depth`` ranks."""
-    return np.exp(-mean_ranks(selection, n_features) / depth)
-
-
-SCORES = {"mean_rank": less_mean_rank, "frequency": share_listed, "exponential": exponential}
+    if aggregate == "frequency":
+        if selection.kind == "subset":
+            return 1 - worse
+        first, last = (np.asarray(rankdata(worse, method=method), dtype=np.float64) for method in ("min", "max"))
+        return np.clip((depth - first + 1) / (last - first + 1), 0, 1)
+    ranks = np.asarray(rankdata(worse), dtype=np.float64)
+    return -ranks if aggregate == "mean_rank" else np.exp(-ranks / depth)
 
 
 Linkage = Literal["complete", "average", "single"]
@@ -620,12 +603,9 @@ class GroupedSelector(Wrapper):
         self._checked_base()
         if not is_number(self.threshold) or not 0 < self.threshold <= 1:
             raise ValueError(f"Expected threshold above 0 and at most 1, got {self.threshold!r}.")
-        choices = {"linkage": Linkage, "similarity": SimilarityName, "representative": Representative}
-        for name, allowed in choices.items():
-            if getattr(self, name) not in get_args(allowed):
-                raise ValueError(
-                    f"Expected {name} to be {' or '.join(map(repr, get_args(allowed)))}, got {getattr(self, name)!r}."
-                )
+        check_choice("linkage", self.linkage, get_args(Linkage))
+        check_choice("similarity", self.similarity, get_args(SimilarityName))
+        check_choice("representative", self.representative, get_args(Representative))
         (n_rows, n_features), (each, by_row) = data.X.shape, NANOSECONDS[self.similarity]
         pairs = n_features * (n_features - 1) / 2
         seconds = pairs * (each + by_row * n_rows) * 1e-9
