@@ -85,7 +85,7 @@ class SelectorRegistry(Registry[NamedSelector]):
         return super().add(thing)
 
     def describe(self, selector: Any) -> About:
-        """Return how a selector is described: by its ``about``, by the record of its class, or by the name of its class."""
+        """Return how a selector is described: by its ``about``, its class's record, or the name of its class."""
         if isinstance(selector, Pipeline):
             steps = [self.describe(step) for _, step in selector.steps if isinstance(step, BaseEstimator)]
             named = [about for about in steps if about.name in self]
