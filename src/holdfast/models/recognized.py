@@ -365,7 +365,7 @@ def _fit_by_shape(
 
 
 def _count_weights(block: Block) -> Ints:
-    """Return how many columns, or rows if these are fewer, each cell has: that many weights determine a linear model."""
+    """Return how many columns, or rows if fewer, each cell has: that many weights determine a linear model."""
     return np.minimum(block.n_columns, block.n_train_rows)
 
 
