@@ -1,7 +1,9 @@
-"""holdfast tells which selected features hold fast: the stability of feature selection, measured.
+"""holdfast measures how stable a feature selection is, and how certain that is.
 
-The public names stand in ``__init__.pyi``; each is imported when it is first used, since scikit-learn and pandas take a
-second to import.
+Begin with :func:`stability` if you have the selections of several runs, or with :class:`Study` to let holdfast fit
+selectors to resamples of a table; docs/architecture.md shows what each subpackage is for. The public names are listed
+in ``__init__.pyi`` alone; each is imported when it is first used, since scikit-learn and pandas take a second to
+import.
 """
 
 import logging

@@ -1,4 +1,9 @@
-"""The same study on several data sets: run or resumed, and compared over data sets."""
+"""The same study on several data sets, and what can be concluded over all of them.
+
+``running`` runs or resumes a study with one store for each data set; ``result`` has :class:`BenchmarkResult`, its
+tests over data sets, tables and verdicts. The tests themselves are in :mod:`holdfast.inference.ranks`, the report in
+:mod:`holdfast.report.benchmark`. Begin with :func:`holdfast.benchmark`.
+"""
 
 from holdfast.benchmarking.result import BenchmarkResult, BenchmarkTradeoff
 from holdfast.benchmarking.running import benchmark, load_benchmark

@@ -1,4 +1,10 @@
-"""The command line: parse, call the library, print. Results go to stdout, notes and errors to stderr."""
+"""The command line: parse, call the library, print. Results go to stdout, notes and errors to stderr.
+
+Each module holds the commands of one subject (``selections``, ``studies``, ``decisions``, ``features``, ``reports``,
+``benchmarks``, ``records``). ``options`` has what several commands share, ``running`` leads from options to a finished
+study, ``terminal`` prints tables and JSON. Begin with the module of a command; help and choices come from the
+registries.
+"""
 
 from holdfast.cli import benchmarks, decisions, features, records, reports, selections, studies
 from holdfast.cli.app import DECIDE, ELSEWHERE, START, STUDIES, app, run

@@ -1,4 +1,9 @@
-"""Data sets: simulated selections and data whose truth is known, real data by name, spectra to peaks."""
+"""Data sets: real ones by name, and simulated ones whose truth is known.
+
+``real`` loads the data sets of ``datasets.toml`` and verifies their checksums, ``synthetic`` makes tables with known
+relevant features, ``selections`` simulates selections with a known stability, ``spectra`` turns spectra into peaks.
+Begin with :func:`load` or :func:`make_redundant`.
+"""
 
 from importlib.resources import as_file, files
 

@@ -1,4 +1,10 @@
-"""Statistical inference: estimates, intervals, comparisons, planning, features and agreement."""
+"""Statistical inference: how certain a stability is, and whether two differ.
+
+Begin with ``estimate`` (:func:`stability` and what it returns), whose intervals come from the sampling distributions
+of ``intervals``. ``comparison`` tests differences, ``designs`` combines resamples that belong together (pairs, nested
+folds), ``planning`` computes the number of runs, ``features`` has frequencies of single features, ``agreements``
+compares two sets of runs one by one, and ``ranks`` compares candidates over several data sets.
+"""
 
 from holdfast.inference.agreements import Agreement, Kalousis, agreement, kalousis
 from holdfast.inference.comparison import Comparison, Comparisons, compare, compare_many

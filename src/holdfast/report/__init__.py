@@ -1,4 +1,10 @@
-"""Reports of studies and benchmarks: one summary, rendered as a self-contained page, as Markdown, or as JSON."""
+"""Reports of studies and benchmarks: one typed summary, rendered as a self-contained page, as Markdown, or as JSON.
+
+:func:`summarize` (``building``) fills the records of ``summary`` and ``records`` from a study; ``verdict``,
+``causes``, ``method``, ``features`` and ``labels`` find the words. ``render`` and ``pictures`` show a summary and
+compute nothing; ``templates/`` has a file for each section. Begin with ``verdict`` for a sentence, with ``render`` for
+the layout.
+"""
 
 from holdfast.report.benchmark import (
     BenchmarkSummary,

@@ -1,4 +1,8 @@
-"""Perturbed versions of a data set: all yield the same kind of split, made from (seed, index) alone."""
+"""Perturbed versions of a data set: every kind yields the same kind of split, made from (seed, index) alone.
+
+``split`` has :class:`Split`, what a perturbation may know of the data, and the base class :class:`Perturbation`;
+``kinds`` has all perturbations. Begin with :class:`Bootstrap`, the shortest.
+"""
 
 from holdfast.resampling.kinds import (
     Bootstrap,

@@ -1,4 +1,10 @@
-"""Selectors that fit many resamples quickly, in scikit-learn's manner."""
+"""Selectors that fit many resamples quickly, as scikit-learn estimators.
+
+``base`` has :class:`Selector`: ``rank(batch, shared)`` carries single fits, batches and studies. The others are named
+after their method (``filters``, ``mrmr``, ``elastic_net``, ``elimination``, ``stability_selection``), or wrap another
+selector (``wrapping``, ``prefiltered``); ``catalog`` has the selectors that can be named. Begin with :class:`AnovaF`
+in ``filters``.
+"""
 
 from holdfast.selectors.base import Selector
 from holdfast.selectors.catalog import SELECTORS, NamedSelector

@@ -1,4 +1,10 @@
-"""Studies: selectors on resamples of a data set, scored on held-out rows, and stored."""
+"""Studies: selectors on resamples of a data set, scored on held-out rows, and stored.
+
+Begin with ``study`` (:class:`Study`, what a user writes) and follow a call of ``run``: ``running`` finds the fits that
+are missing, ``engines`` sends blocks of them to processes, ``work`` runs one block with ``families`` (selecting) and
+``scoring``, ``store/`` writes it. What was stored is read by ``tables``, measured by ``stabilities``, written to files
+by ``exports``; ``plan`` says what results depend on.
+"""
 
 from typing import TYPE_CHECKING, Any
 

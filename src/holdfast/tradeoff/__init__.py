@@ -1,4 +1,9 @@
-"""Accuracy and stability together: fronts, decisions, final features, profiles, searches."""
+"""Accuracy and stability together: which candidates are best compromises, which one to choose, what to report.
+
+``points`` turns a study into points with their uncertainty, the basis of ``fronts``, ``rules`` and ``choice``.
+``nested`` scores a choice on new rows, ``search`` tries settings, ``profiles`` follow stability over sizes; ``final``
+and ``selected`` answer for single features, ``changes`` tests advice. Begin with :func:`choose` in ``choice``.
+"""
 
 from holdfast.tradeoff.choice import Choice, choose, list_probabilities
 from holdfast.tradeoff.final import ErrorBound, FeatureErrors, FinalFeatures, Recovery, final_features, recovery

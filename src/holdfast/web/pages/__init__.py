@@ -1,4 +1,7 @@
-"""What the page offers: a module per subject, each with its routes, its records and what is computed for them."""
+"""The pages: a module per subject, each with its routes, its records and what is computed for them.
+
+Begin with ``studies``, the first page; the templates of the same names are in ``web/templates/``.
+"""
 
 from holdfast.web.pages import compare_candidates, explore, features, files, measure, new, profile, studies, tradeoff
 from holdfast.web.routing import Routes
