@@ -1,4 +1,4 @@
-"""How fast and how small things are, each beside a peer in the same run: ``python -m benchmarks [name ...]``."""
+"""Speed and memory, each compared with a peer in the same run: ``python -m benchmarks [name ...]``."""
 
 import os
 

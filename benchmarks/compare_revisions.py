@@ -1,8 +1,8 @@
 """Compare the speed of two revisions: ``python -m benchmarks.compare_revisions OLD [name ...]``.
 
 Every benchmark is run by both trees in turn, each time in a process of its own with that tree's ``benchmarks`` and
-``src``. For each line the medians of our own figures stand side by side; the exit code is 1 if one has grown by more
-than 5 %, or if a line of the old tree is gone. Peers are timed as well, as the results are checked against them.
+``src``. For each line the medians of our figures are compared; the exit code is 1 if one has grown by more
+than 5 %, or if a line of the old tree is missing. Peers are timed as well, as the results are checked against them.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def open_tree(given: str) -> Iterator[Path]:
 
 
 def run_by_turns(trees: Sequence[Path], name: str, repeats: int) -> bool:
-    """Run one benchmark in both trees by turns, print its lines, and return whether one is slower or gone."""
+    """Run one benchmark alternately in both trees, print its lines, and return whether one is slower or missing."""
     old, new = figures = defaultdict(list), defaultdict(list)
     for turn in range(repeats):
         print(f"{name}, {turn + 1} of {repeats} …", file=sys.stderr, flush=True)
@@ -78,8 +78,10 @@ def run_by_turns(trees: Sequence[Path], name: str, repeats: int) -> bool:
     for what, before in old.items():
         ratio = median(new[what]) / median(before) if what in new else float("nan")
         slower |= not ratio <= MOST
-        told = "GONE" if what not in new else f"{median(new[what]):.4g}, {ratio:.3f}" + (" SLOWER" * (ratio > MOST))
-        print(f"{what}: {median(before):.4g} → {told}", flush=True)
+        result = (
+            "MISSING" if what not in new else f"{median(new[what]):.4g}, {ratio:.3f}" + (" SLOWER" * (ratio > MOST))
+        )
+        print(f"{what}: {median(before):.4g} → {result}", flush=True)
     return slower
 
 

@@ -1,4 +1,4 @@
-"""Elastic-net paths of bootstraps beside the solvers a user would pick today."""
+"""Elastic-net paths of bootstraps compared with the solvers that a user would pick today."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -109,7 +109,7 @@ def _glum(problem: Problem, lambdas: Floats) -> Floats:
 
 
 def _same_weights(paths: Paths, peer: Floats) -> str:
-    """Tell how far the weights are apart at most; raise if the selected sets differ or the weights by over 1e-6."""
+    """Describe the largest difference of the weights; raise if selected sets differ, or weights by over 1e-6."""
     ours = np.zeros(peer.shape)
     ours[np.repeat(np.arange(len(ours)), np.diff(paths.indptr)), paths.indices] = paths.standardized
     difference = float(np.abs(ours - peer).max())

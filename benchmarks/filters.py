@@ -1,4 +1,4 @@
-"""mRMR and ReliefF beside their peers.
+"""mRMR and ReliefF compared with their peers.
 
 The peers would take minutes to hours, so they are timed on a part whose share of the whole work is known: some of the
 steps of mRMR, each a pass over all features, and some of the features of ReliefF, which skrebate scores one by one.
@@ -89,7 +89,7 @@ def _same_path(ours: Paths, codes: NDArray[np.uint8], y: NDArray[np.int64], step
 
 
 def _same_weights(ours: Floats, peer: Floats) -> str:
-    return agreed(1 + ours, 1 + peer)  # weights lie around 0, so beside their largest
+    return agreed(1 + ours, 1 + peer)  # weights are around 0, so relative to the largest
 
 
 BENCHMARKS = {benchmark.__name__: benchmark for benchmark in (mrmr, relief)}

@@ -1,4 +1,4 @@
-"""Hybrid elimination beside scikit-learn's model in the same loop, per resample; an accelerator has its own script."""
+"""Hybrid elimination compared with scikit-learn's model in the same loop, per resample; GPUs have another script."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -36,7 +36,7 @@ class Lists(NamedTuple):
         return cls(indices, np.arange(len(rows) + 1) * rows.shape[1], n_features)
 
     def preferences(self) -> Preferences:
-        """Wrap the lists anew, so that nothing that was cached helps the next call."""
+        """Wrap the lists again, so that no cache helps the next call."""
         return Preferences(kind="subset", n_features=self.n_features, indices=self.indices, indptr=self.indptr)
 
     def sparse(self) -> sp.csr_array:
@@ -110,7 +110,7 @@ def dense_similarity(n_features: int) -> NDArray[np.float64]:
 
 
 def classes(n: int, d: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return correlated features of two classes in turn, which one feature in ten tells apart a little."""
+    """Return correlated features of two classes in turn, which one feature in ten separates a little."""
     rng = np.random.default_rng(SEED)
     y = np.arange(n) % 2
     X = rng.normal(size=(n, 20)) @ rng.normal(size=(20, d)) + 2 * rng.normal(size=(n, d))

@@ -1,6 +1,6 @@
 """A large study opened again: its store read, its report made, and what is asked of it after that.
 
-What a result remembers is measured beside the same call on one that has just been read, and has nothing to remember.
+A cached answer is compared with the same call on a result that has just been read, whose cache is empty.
 """
 
 import tempfile
@@ -89,7 +89,7 @@ def _open(store: Path, expected: str) -> tuple[float, float, float]:
 
 
 def _questions(store: Path) -> Iterator[Row]:
-    """What is asked once the report is there, beside a result that has nothing to remember."""
+    """Questions after the report was made, compared with a result whose cache is empty."""
     for what, ask in QUESTIONS.items():
         ours, peer, answers = [], [], []
         for _ in range(TIMES):

@@ -1,4 +1,4 @@
-"""The measures of sets beside their peers."""
+"""The measures of sets compared with their peers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -154,7 +154,7 @@ def matching() -> Iterator[Row]:
 
 
 def uncertainty() -> Iterator[Row]:
-    """Standard error and interval beside the bare value."""
+    """Standard error and interval compared with the bare value."""
     for name, size, most in (("nogueira", Size(1_000, 100_000, 100), 3), ("jaccard", Size(1_000, 10_000, 100), 1.5)):
         runs = inputs.stable_sets(size)
         ours, bare = partial(_with_interval, runs, name), partial(_bare_value, runs, name)

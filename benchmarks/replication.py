@@ -1,4 +1,4 @@
-"""What an answer about new studies takes, from the table to the sentence, beside a loop over the same halves."""
+"""The cost of an answer about new studies, from the table to the sentence, compared with a loop over the halves."""
 
 from collections.abc import Callable, Iterator
 from time import process_time

@@ -1,4 +1,4 @@
-"""Recursive elimination beside scikit-learn's models in the same loop, per resample."""
+"""Recursive elimination compared with scikit-learn's models in the same loop, per resample."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 SHAPES = (60, 2000), (100, 5000), (170, 5000)
 N_RESAMPLES, N_CHECKED, N_KEPT = 50, 3, 20
 EXACT = 1e-6
-"""How far weights may be from the peer's, beside the largest."""
+"""How much weights may differ from the peer's, relative to the largest."""
 
 
 class Rows(NamedTuple):
@@ -121,7 +121,7 @@ def _eliminated(
 
 
 def same(ours: Paths, expected: list[tuple[Any, Floats]]) -> str:
-    """Tell how far the weights are apart; raise if they are far, or if the sets differ."""
+    """Return the largest difference of the weights in words; raise if it is large, or if the sets differ."""
     apart = 0.0
     for m, (columns, w) in enumerate(expected):
         if not np.array_equal(ours.selected[m], columns):

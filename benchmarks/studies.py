@@ -1,4 +1,4 @@
-"""Whole studies, from the data to stored and scored candidates, beside their kernels and beside a plain loop.
+"""Whole studies, from the data to stored and scored candidates, compared with their kernels and with a plain loop.
 
 Every time is CPU time of one thread, the least of several runs, each with a store of its own; what a user would write
 instead is scikit-learn in a loop over the same resamples, without a store.

@@ -1,4 +1,4 @@
-"""What a study adds to its fits: time beside the bare loop, and memory as resamples grow."""
+"""What a study adds to its fits: time compared with the bare loop, and memory as resamples grow."""
 
 import re
 import subprocess
@@ -47,7 +47,7 @@ def study_overhead() -> Iterator[Row]:
         return [np.flatnonzero(clone(Nothing()).fit(*split.data(X, y)).get_support()) for split in splits]
 
     with tempfile.TemporaryDirectory() as folder:
-        stores = (Path(folder) / f"{place}.db" for place in range(1_000))  # each study begins anew
+        stores = (Path(folder) / f"{place}.db" for place in range(1_000))  # each study starts from nothing
         ours, result = _least_wall_time(lambda: _study(n).run(X, y, store=next(stores)))
     peer, expected = _least_wall_time(bare)
     if not np.array_equal(result.preferences("nothing").lists()[0], np.concatenate(expected)):

@@ -38,7 +38,7 @@ def peak_megabytes(call: Callable[[], Any]) -> float:
 
 
 def agreed(ours: Any, peer: Any, tolerance: float = 1e-9) -> str:
-    """Return how far two results are apart at most, each beside its size; raise if that is more than rounding."""
+    """Return the largest relative difference of two results; raise if that is more than rounding."""
     ours, peer = np.asarray(ours, dtype=float), np.asarray(peer, dtype=float)
     difference = float(np.max(np.abs(ours - peer) / np.abs(peer)))
     if not difference <= tolerance:
@@ -48,7 +48,7 @@ def agreed(ours: Any, peer: Any, tolerance: float = 1e-9) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One line of the table: what was measured, beside what, and what was to be reached.
+    """One line of the table: what was measured, compared with what, and the target.
 
     ``ratio_to_reach`` is the least ratio of the peer's figure to ours, ``limit`` the most that ours may be.
     """

@@ -1,4 +1,4 @@
-"""The tables and figures of five papers again, with the published numbers beside ours and a verdict on each claim.
+"""The tables and figures of five papers, repeated, with the published numbers next to ours and a verdict on each claim.
 
 One package per paper, named by its key in :data:`holdfast.references.REFERENCES`: ``kalousis2005``, ``gulgezen2009``,
 ``nogueira2016``, ``nogueira2018``, ``hamer2020``; its docstring says what cannot be done again. ``redundancy`` is what

@@ -30,7 +30,7 @@ class Experiment:
     short : str
         Its name within the paper: ``"table2"``.
     shows : str
-        What of the paper it stands beside: ``"Table 2 and Figure 2"``.
+        The part of the paper that it repeats: ``"Table 2 and Figure 2"``.
     title : str
         What it is about, in a line.
     run : callable
@@ -58,7 +58,7 @@ class Experiment:
 
     @property
     def about(self) -> About:
-        """What users are told of it."""
+        """The description for users."""
         return About(name=self.name, summary=f"{self.shows}: {self.title}", reference=self.paper, needs=self.data)
 
 

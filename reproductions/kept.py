@@ -47,7 +47,7 @@ class KeptPicture:
     file : str
         Name of the file.
     caption : str
-        What it shows, and which figure of the paper it stands beside.
+        What it shows, and which figure of the paper it repeats.
     finding : str
         What can be seen in it, for those who do not see it.
     """

@@ -19,7 +19,7 @@ ERRORS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A published claim, what we found, and whether that agrees by a rule that is told with it.
+    """A published claim, what we found, and whether that agrees by a rule that is stated with it.
 
     Make one with :meth:`number`, :meth:`order` or :meth:`fact`.
 
@@ -184,7 +184,7 @@ class Table:
     Attributes
     ----------
     title : str
-        What it shows, which table of the paper it stands beside, and what the columns are.
+        What it shows, which table of the paper it repeats, and what the columns are.
     frame : DataFrame
         Its cells, texts or numbers; the index is shown if it has a name.
     digits : int
@@ -205,7 +205,7 @@ class Picture:
     name : str
         Part of the file's name: letters, digits and hyphens.
     caption : str
-        What it shows, and which figure of the paper it stands beside.
+        What it shows, and which figure of the paper it repeats.
     chart : altair chart
         The chart.
     """
@@ -224,9 +224,9 @@ class Outcome:
     checks : sequence of Check
         The claims of the paper, with their verdicts.
     tables : sequence of Table
-        Tables to put beside those of the paper.
+        Tables to compare with those of the paper.
     pictures : sequence of Picture
-        Pictures to put beside those of the paper.
+        Pictures to compare with those of the paper.
     protocol : str
         What was done, in a few sentences: data, resamples, settings, and where that is not what the paper did.
     beyond : sequence of str

@@ -1,4 +1,4 @@
-"""Experiments one after the other: what is finished is kept, and pages tell of it as soon as it is."""
+"""Experiments one after the other: finished parts are stored, and pages are written at once."""
 
 import time
 import traceback

@@ -90,7 +90,7 @@ class Workbench:
         Parameters
         ----------
         name : str
-            Of the folder, which lies beside those of experiments.
+            Of the folder, which is next to those of experiments.
 
         Returns
         -------
