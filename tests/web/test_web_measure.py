@@ -12,6 +12,8 @@ import pytest
 
 import holdfast as hf
 from holdfast.datasets import load_example, make_selections
+from holdfast.report.measured import record_stability
+from holdfast.serialization import to_plain
 from holdfast.web.selections import UNNAMED, find_layout, read_orders
 from serving import drop, open_client, open_page, show, start_server, upload
 
@@ -42,6 +44,11 @@ def measure(client, key, **query):
     return answer.json()
 
 
+def recorded(estimate, level=0.95):
+    """An estimate as the page holds it."""
+    return to_plain(record_stability(estimate, level))
+
+
 def compare(client, *keys, **query):
     answer = show(client, "/compare", params={"of": keys, **query})
     assert answer.status_code == 200, answer.text
@@ -58,8 +65,7 @@ def example(client):
 def test_the_numbers_are_those_of_the_library(client, example, name, level):
     found = measure(client, example, measure=name, level=level)["measurement"]
     estimate = hf.stability(load_example().top(10), name)
-    assert found["estimate"] == estimate.to_dict(level)
-    assert found["stability"]["value"] == estimate.value
+    assert found["stability"] == recorded(estimate, level)
 
 
 def test_frequencies_and_the_number_of_runs_needed_are_those_of_the_library(client, example):
@@ -68,7 +74,7 @@ def test_frequencies_and_the_number_of_runs_needed_are_those_of_the_library(clie
     table = hf.feature_table(best)
     assert found["features"]["table"]["feature"] == table["feature"].tolist()
     assert found["features"]["table"]["low"] == table["low"].tolist()
-    assert found["plan"]["needed"] == hf.runs_needed(0.03, pilot=best).n_runs
+    assert found["plan"].startswith(f"About {hf.runs_needed(0.03, pilot=best).n_runs:,} resamples")
     often = table["count"][table["frequency"] >= 0.1]
     assert [feature["count"] for feature in found["features"]["shown"]] == often.tolist()
     assert found["swaps"][0]["first"] == "area_error"
@@ -97,7 +103,7 @@ def test_lists_ask_how_many_features_there_were_and_measure_with_the_answer(clie
     assert 'name="n_features"' in shown
     runs = hf.Preferences.from_sets([line.split() for line in text.splitlines()], n_features=20000)
     found = measure(client, key, n_features=20000)["measurement"]
-    assert found["estimate"] == hf.stability(runs).to_dict()
+    assert found["stability"] == recorded(hf.stability(runs))
 
 
 def test_weights_are_measured_as_weights_or_cut_to_the_best(client):
@@ -107,12 +113,12 @@ def test_weights_are_measured_as_weights_or_cut_to_the_best(client):
     assert asked["question"]["option"] == "kind"
     assert asked["answers"][0]["address"].endswith("?kind=weighting")
     as_weights = measure(client, key, kind="weighting")["measurement"]
-    assert as_weights["estimate"] == hf.stability(weights, "weight_correlation").to_dict()
+    assert as_weights["stability"] == recorded(hf.stability(weights, "weight_correlation"))
     assert as_weights["features"]["top"] == 10
     as_ranks = measure(client, key, kind="weighting", measure="spearman")["measurement"]
-    assert as_ranks["estimate"] == hf.stability(weights, "spearman").to_dict()
+    assert as_ranks["stability"] == recorded(hf.stability(weights, "spearman"))
     cut = measure(client, key, kind="weighting", top=5)["measurement"]
-    assert (cut["cut_from"], cut["estimate"]) == ("weighting", hf.stability(weights.top(5)).to_dict())
+    assert (cut["cut_from"], cut["stability"]) == ("weighting", recorded(hf.stability(weights.top(5))))
 
 
 def test_the_command_that_is_shown_measures_the_same(client, tmp_path, monkeypatch):
@@ -127,7 +133,9 @@ def test_the_command_that_is_shown_measures_the_same(client, tmp_path, monkeypat
     for query in ({"kind": "weighting"}, {"kind": "weighting", "top": 5, "level": 0.9, "measure": "jaccard"}):
         page = measure(client, key, **query)
         done = CliRunner().invoke(app, [*shlex.split(page["command"])[1:], "--json", "--quiet"])
-        assert json.loads(done.stdout)["estimates"] == [page["measurement"]["estimate"]]
+        (estimate,) = json.loads(done.stdout)["estimates"]
+        shown = page["measurement"]["stability"]
+        assert {name: estimate[name] for name in shown} == shown
 
 
 def test_a_table_with_features_in_rows_is_asked_about_and_turned(client):
@@ -137,7 +145,7 @@ def test_a_table_with_features_in_rows_is_asked_about_and_turned(client):
     page = measure(client, key)
     assert page["question"]["option"] == "transpose"
     found = measure(client, key, transpose="true")["measurement"]
-    assert found["estimate"]["value"] == hf.stability(load_example().top(5)).value
+    assert found["stability"]["value"] == hf.stability(load_example().top(5)).value
 
 
 def test_selections_of_a_study_are_measured_as_its_design_asks(client, tmp_path):
@@ -153,7 +161,7 @@ def test_selections_of_a_study_are_measured_as_its_design_asks(client, tmp_path)
     assert page["question"]["option"] == "candidate"
     assert [answer["label"] for answer in page["answers"]] == ["anova", "relief"]
     found = measure(client, key, candidate="anova")["measurement"]
-    assert found["estimate"] == result.stability("anova").to_dict()
+    assert found["stability"] == recorded(result.stability("anova"))
     compared = compare(client, key)["comparison"]
     assert compared["pairs"][0]["p_value"] == result.compare().pairs.loc[0, "p_value"]
 
@@ -166,8 +174,8 @@ def test_selections_of_a_study_are_measured_as_its_design_asks(client, tmp_path)
 def test_undefined_is_shown_with_its_reason(client, name, content, says):
     key = give(client, content, name)
     found = measure(client, key)["measurement"]
-    assert found["estimate"]["value"] is None
-    assert says in found["estimate"]["reason"]
+    assert found["stability"]["value"] is None
+    assert says in found["stability"]["reason"]
     page = client.get(f"/selections/{key}")
     assert page.status_code == 200
     assert "could not be measured" in page.text
@@ -177,8 +185,8 @@ def test_undefined_is_shown_with_its_reason(client, name, content, says):
 def test_runs_that_all_agree_have_an_interval_that_says_how_few_they_are(client):
     key = give(client, "run,a,b,c\n" + "".join(f"r{run},1,0,0\n" for run in range(12)), "same.csv")
     found = measure(client, key)["measurement"]
-    assert found["estimate"] == hf.stability([[1, 0, 0]] * 12).to_dict()
-    assert found["estimate"]["low"] < 0.9
+    assert found["stability"] == recorded(hf.stability([[1, 0, 0]] * 12))
+    assert found["stability"]["low"] < 0.9
     assert client.get(f"/selections/{key}").status_code == 200
 
 
@@ -214,7 +222,7 @@ def test_names_in_a_csv_file_can_be_read_as_lists(client, content):
     assert measure(client, key, layout="lists")["question"]["option"] == "n_features"
     found = measure(client, key, layout="lists", n_features=30)["measurement"]
     runs = hf.Preferences.from_sets([line.split(",") for line in content.splitlines()], n_features=30)
-    assert found["estimate"] == hf.stability(runs).to_dict()
+    assert found["stability"] == recorded(hf.stability(runs))
     other = give(client, content.replace(",", "\t"), "others.tsv")
     compared = compare(client, key, other, layout="lists", n_features=30, paired="true")
     assert compared["problem"].startswith("Both stabilities need a standard error") or compared["comparison"]
@@ -238,10 +246,10 @@ def test_rankings_without_a_header_are_asked_about(client, mark, name):
     assert page["preview"]["kind_reason"] == ""
     assert measure(client, key, layout="unnamed")["question"]["option"] == "kind"
     table = measure(client, key, layout="unnamed", kind="ranking")["measurement"]
-    assert table["estimate"] == hf.stability(hf.Preferences.from_rankings(ranks), "spearman").to_dict()
+    assert table["stability"] == recorded(hf.stability(hf.Preferences.from_rankings(ranks), "spearman"))
     assert table["notes"] == [UNNAMED]
     orders, ordered = measure(client, key, layout="orders"), hf.Preferences.from_rankings(ORDERS[[1, 0, 2, 3]])
-    assert orders["measurement"]["estimate"] == hf.stability(ordered, "spearman").to_dict()
+    assert orders["measurement"]["stability"] == recorded(hf.stability(ordered, "spearman"))
     assert orders["command"] == ""
     assert "The same on the command line" not in client.get(f"/selections/{key}", params={"layout": "orders"}).text
     assert measure(client, key, layout="lists", n_features=9)["measurement"]["kind"] == "subset"
@@ -275,7 +283,7 @@ def test_what_numbers_tell_by_themselves_is_not_asked(tmp_path, rows, name, layo
 def test_a_table_whose_first_line_may_be_a_run_is_asked_about(client):
     key = give(client, "7,5,9\n0,1,1\n1,0,1\n", "numbers.csv")
     assert [value for value, _ in measure(client, key)["question"]["choices"]] == ["unnamed", "table"]
-    assert measure(client, key, layout="table")["measurement"]["estimate"]["n_runs"] == 2
+    assert measure(client, key, layout="table")["measurement"]["stability"]["n_runs"] == 2
     assert measure(client, key, layout="unnamed")["question"]["option"] == "kind"
 
 
@@ -287,7 +295,7 @@ def test_every_format_gives_the_same_numbers(client, tmp_path, ending):
     else:
         hf.write_preferences(runs, file)
     key = give(client, file.read_bytes(), file.name)
-    assert measure(client, key)["measurement"]["estimate"] == hf.stability(runs).to_dict()
+    assert measure(client, key)["measurement"]["stability"] == recorded(hf.stability(runs))
 
 
 def test_measures_are_called_by_their_labels_also_in_sentences(client, example):
@@ -343,7 +351,7 @@ def test_many_runs_are_drawn_in_few_rows(client):
     runs = make_selections(stability=0.6, size=5, n_features=50, n_runs=5000, random_state=0)
     key = give(client, json.dumps([list(map(int, runs.selected(run))) for run in range(5000)]), "many.json")
     found = measure(client, key, n_features=50)["measurement"]
-    assert found["estimate"] == hf.stability(runs).to_dict()
+    assert found["stability"] == recorded(hf.stability(runs))
     assert len(found["features"]["map"]["rows"]) == 100
 
 
@@ -362,7 +370,10 @@ def test_labels_decide_whether_runs_are_pairs(client, example):
     ]  # fmt: skip
     many = hf.compare_many({"example": load_example().top(10), "five": load_example().top(5)})
     assert {row["name"]: row["letters"] for row in found["selections"]} == many.letters
-    assert {row["name"]: row["estimate"] for row in found["selections"]} == many.to_dict()["estimates"]
+    for row in found["selections"]:
+        estimate = many.estimates[row["name"]]
+        assert row["stability"] == recorded(estimate)
+        assert (row["n_features"], row["mean_size"]) == (estimate.n_features, estimate.mean_size)
     page = client.get("/compare", params={"of": [example, five]}).text
     assert "as their labels are the same" in page
     assert 'id="figure-forest"' in page
@@ -386,9 +397,9 @@ def test_features_gained_and_lost_between_two(client):
     first = give(client, "a b\n" * 10 + "a c\n", "first.txt")
     second = give(client, "a c\n" * 11, "second.txt")
     assert compare(client, first, second)["question"]["option"] == "n_features"
-    found = compare(client, first, second, n_features=9, paired="true")["comparison"]["changes"]
-    assert (found["gained"], found["lost"], found["kept"]) == (["c"], ["b"], ["a"])
-    rows = {row["feature"]: row for row in found["rows"]}
+    found = compare(client, first, second, n_features=9, paired="true")["comparison"]["features"]
+    assert found["often"] == {"second only": ["c"], "first only": ["b"], "both": ["a"]}
+    rows = {row["feature"]: row for row in found["pairs"]}
     assert rows["b"]["first"] == 10 / 11
     assert rows["b"]["second"] == 0
     table = hf.feature_table(hf.Preferences.from_sets([["a", "b"]] * 10 + [["a", "c"]], n_features=9)).set_index(
@@ -406,8 +417,8 @@ def test_three_files_have_holm_and_a_choice_of_two_side_by_side(client):
     found = compare(client, *keys, paired="false", first=2, second=0)["comparison"]
     expected = hf.compare_many(selections, paired=False)
     assert [pair["p_holm"] for pair in found["pairs"]] == expected.pairs["p_holm"].tolist()
-    assert (found["changes"]["first"], found["changes"]["second"]) == ("z", "x")
-    assert "Which two to put side by side" in client.get("/compare", params={"of": keys, "paired": "false"}).text
+    assert (found["features"]["first"], found["features"]["second"]) == ("z", "x")
+    assert "Which two to show side by side" in client.get("/compare", params={"of": keys, "paired": "false"}).text
 
 
 def test_what_cannot_be_compared_is_one_sentence(client, example):
@@ -428,7 +439,7 @@ def test_a_parsed_file_is_kept_and_read_again(client, tmp_path):
     (kept,) = (site.folder.uploads / key).glob(".read-*.parquet")
     assert kept.stat().st_mode & 0o077 == 0
     again = measure(client, key, measure="jaccard")["measurement"]
-    assert again["estimate"] == hf.stability(hf.Preferences.from_matrix(wide), "jaccard").to_dict()
+    assert again["stability"] == recorded(hf.stability(hf.Preferences.from_matrix(wide), "jaccard"))
     assert again["notes"] == first["notes"]
     assert client.delete(f"/api/v1/uploads/{key}").status_code == 200
     assert not kept.exists()
@@ -451,7 +462,7 @@ def test_an_example_is_one_click_away_and_files_can_be_removed(client):
     answer = client.post("/api/v1/measure/examples/ten-best")
     assert answer.status_code == 201
     key = answer.json()["upload"]
-    assert measure(client, key)["measurement"]["estimate"] == hf.stability(load_example().top(10)).to_dict()
+    assert measure(client, key)["measurement"]["stability"] == recorded(hf.stability(load_example().top(10)))
     assert f"/selections/{key}" in client.get("/measure").text
     client.delete(f"/api/v1/uploads/{key}")
     assert client.get(f"/selections/{key}").status_code == 404

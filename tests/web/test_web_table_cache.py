@@ -13,7 +13,7 @@ from holdfast.io.options import Reading
 from holdfast.io.table import load_table
 from holdfast.serialization import from_plain
 from holdfast.web import tables
-from holdfast.web.tables import load_kept
+from holdfast.web.tables import load_cached
 from serving import open_client, show, upload
 
 AS_FOUND = Reading()
@@ -45,7 +45,7 @@ def wide(tmp_path):
     return path
 
 
-def kept_files(path):
+def cached_files(path):
     return sorted(path.parent.glob(".table-*"))
 
 
@@ -72,44 +72,44 @@ def test_tables_that_differ_are_not_the_same(change):
 
 
 def test_a_table_is_parsed_once_for_each_way_of_reading(wide, monkeypatch):
-    first = load_kept(wide, AS_FOUND)
-    (kept,) = kept_files(wide)
-    assert kept.stat().st_mode & 0o077 == 0
+    first = load_cached(wide, AS_FOUND)
+    (cached,) = cached_files(wide)
+    assert cached.stat().st_mode & 0o077 == 0
     parsed = []
     monkeypatch.setattr(tables, "load_table", lambda *asked: parsed.append(asked) or load_table(*asked))
-    assert are_same(load_kept(wide, AS_FOUND), first)
+    assert are_same(load_cached(wide, AS_FOUND), first)
     assert parsed == []
     for sep in (",", "comma", ","):
-        assert are_same(load_kept(wide, Reading(sep=sep)), first)
+        assert are_same(load_cached(wide, Reading(sep=sep)), first)
     assert [reading.sep for _, reading in parsed] == [",", "comma"]
-    assert len(kept_files(wide)) == tables.MAX_KEPT
+    assert len(cached_files(wide)) == tables.MAX_CACHED
 
 
 def test_what_cannot_be_kept_is_read_again(wide, monkeypatch):
-    first = load_kept(wide, AS_FOUND)
-    (kept,) = kept_files(wide)
-    for content in (b"", b"PK\x03\x04", kept.read_bytes()[:-1000]):
-        kept.write_bytes(content)
-        assert are_same(load_kept(wide, AS_FOUND), first)
-    kept.unlink()
+    first = load_cached(wide, AS_FOUND)
+    (cached,) = cached_files(wide)
+    for content in (b"", b"PK\x03\x04", cached.read_bytes()[:-1000]):
+        cached.write_bytes(content)
+        assert are_same(load_cached(wide, AS_FOUND), first)
+    cached.unlink()
     lists = Loaded(frame=first.frame.assign(odd=[[1, "x"]] * len(first.frame)), file_format="")
     monkeypatch.setattr(tables, "load_table", lambda *asked: lists)
-    assert load_kept(wide, AS_FOUND) is lists
+    assert load_cached(wide, AS_FOUND) is lists
     assert list(wide.parent.iterdir()) == [wide]
 
 
 def test_a_small_table_and_one_without_room_are_not_kept(wide, monkeypatch):
     small = wide.with_name("small.csv")
     small.write_text("a,b\n1,2\n3,4\n")
-    load_kept(small, AS_FOUND)
+    load_cached(small, AS_FOUND)
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "LARGEST", 1000)
-        load_kept(wide, AS_FOUND)
+        patch.setattr(tables, "MAX_CACHED_BYTES", 1000)
+        load_cached(wide, AS_FOUND)
     usage = namedtuple("usage", "free")
     with monkeypatch.context() as patch:
         patch.setattr(tables.shutil, "disk_usage", lambda path: usage(tables.SPARE + 1000))
-        load_kept(wide, AS_FOUND)
-    assert kept_files(wide) == []
+        load_cached(wide, AS_FOUND)
+    assert cached_files(wide) == []
 
 
 def test_the_page_says_the_same_from_what_it_kept(wide, tmp_path):

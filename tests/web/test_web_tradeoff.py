@@ -131,12 +131,16 @@ def test_choice_and_candidates_are_those_of_the_library(client, weighed, query):
     assert {row["candidate"] for row in page["candidates"]} == set(weighed.candidates)
     for row in page["candidates"]:
         expected = front.loc[row["candidate"]]
-        for name in ("score", "score_low", "score_high", "stability", "low", "high", "size"):
-            assert row[name] == to_plain(float(expected[name]))
+        (score,), stability = row["scores"], row["stability"]
+        shown = {
+            "score": score["value"], "score_se": score["error"], "score_low": score["low"], "score_high": score["high"],
+            "stability": stability["value"], "low": stability["low"], "high": stability["high"], "size": row["size"],
+        }  # fmt: skip
+        assert shown == {name: to_plain(float(expected[name])) for name in shown}
         assert row["on_front"] == expected["on_front"]
         assert row["chosen_in"] == choice.probabilities["probability"][row["candidate"]]
         assert row["alternative"] == (len(choice.alternatives) > 1 and row["candidate"] in choice.alternatives)
-    values = [row["stability"] for row in page["candidates"]]
+    values = [row["stability"]["value"] for row in page["candidates"]]
     assert values == sorted(values, reverse=True)
 
 
@@ -146,7 +150,7 @@ def test_the_reason_the_certainty_and_the_optimism_are_said(client, weighed):
     assert page["chosen"]["certainty"].count("%") >= 1
     assert "look better than it is" in html
     assert "figure-front" in html
-    notes = {row["candidate"]: row["note"] for row in page["candidates"]}
+    notes = {row["candidate"]: row["why_not"] for row in page["candidates"]}
     assert notes.pop(page["chosen"]["candidate"]) == ""
     assert all(notes.values())
 
@@ -213,7 +217,7 @@ def test_a_rule_that_lacks_something_says_so_and_the_front_stays(client, query, 
     assert page["chosen"] is None
     assert sentence in page["missing"]
     assert page["missing"].endswith(".")
-    assert all(not math.isnan(row["score"]) for row in page["candidates"])
+    assert all(not math.isnan(row["scores"][0]["value"]) for row in page["candidates"])
     assert "figure-front" in client.get("/studies/weighed/tradeoff", params=query).text
 
 
@@ -247,8 +251,8 @@ def test_without_scores_there_is_no_choice_but_stabilities(client, stores, study
     assert "no model was scored" in page["missing"]
     assert not page["scored"]
     for row in page["candidates"]:
-        assert row["stability"] == result.stability(row["candidate"]).value
-        assert row["score"] is None
+        assert row["stability"]["value"] == result.stability(row["candidate"]).value
+        assert row["scores"] == []
     assert "was not tested" in page["guessing"]
 
 
@@ -301,19 +305,20 @@ def test_the_interval_of_the_score_agrees_with_its_test(client, weighed):
 def test_features_gained_and_lost_have_their_frequencies(client, weighed):
     page = asked(client, "weighed/beside", first="anova(size=1)", second="anova(size=8)")
     tables = [feature_table(weighed.preferences(name)).set_index("feature") for name in (page["first"], page["second"])]
-    assert page["n_selected"] == len(page["features"]) == len(set(tables[0].index) | set(tables[1].index))
-    for row in page["features"]:
+    found = page["features"]
+    assert found["n_selected"] == len(found["pairs"]) == len(set(tables[0].index) | set(tables[1].index))
+    for row in found["pairs"]:
         for side, known in zip(("first", "second"), tables, strict=True):
             if row["feature"] in known.index:
                 assert row[side] == known["frequency"][row["feature"]]
                 assert row[f"{side}_low"] == known["low"][row["feature"]]
             else:
                 assert row[side] == 0
-    gaps = [abs(row["first"] - row["second"]) for row in page["features"]]
+    gaps = [abs(row["first"] - row["second"]) for row in found["pairs"]]
     assert gaps == sorted(gaps, reverse=True)
-    assert all(weighed.feature_names[row["place"]] == row["feature"] for row in page["features"])
-    gained = [row for row in page["features"] if row["standing"] == "second only"]
-    assert gained
+    assert all(weighed.feature_names[row["column"]] == row["feature"] for row in found["pairs"])
+    gained = [row for row in found["pairs"] if row["often_in"] == "second only"]
+    assert [row["feature"] for row in gained] == found["often"]["second only"]
     assert all(row["second_low"] > 0.5 > row["first_high"] for row in gained)
     shared = np.mean(weighed.preferences("anova(size=1)").sizes)  # the best one is among the best eight
     assert f"share {shared:.1f} features on average" in page["overlap"]
@@ -321,7 +326,7 @@ def test_features_gained_and_lost_have_their_frequencies(client, weighed):
 
 def test_both_maps_have_the_same_columns(client):
     page = asked(client, "weighed/beside", first="anova(size=2)", second="kbest(k=5)")
-    maps = [side["map"] for side in page["sides"]]
+    maps = page["maps"]
     assert maps[0]["features"] == maps[1]["features"]
     assert [len(row["columns"]) for row in maps[0]["rows"]] == [2] * 12
     html = client.get("/studies/weighed/beside").text

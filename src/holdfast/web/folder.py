@@ -1,5 +1,6 @@
 """The folder of the page: the studies in it, and a private place for uploads, the queue and the token."""
 
+import hashlib
 import json
 import os
 import re
@@ -7,14 +8,15 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import anyio
 
+from holdfast import __version__
 from holdfast.text import clean_text
 from holdfast.web.guard import MEGABYTE, RefusedError
 
@@ -205,17 +207,29 @@ def safe_name(name: str) -> str:
     return short + (dot + endings[-20:] if endings else "")
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, all of it or nothing."""
-    passing = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    handle = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give an empty file, only for its owner, that takes the name of another once it is written; or none is left."""
+    passing = path.with_name(f".{secrets.token_hex(4)}-{path.name.lstrip('.')}")
+    os.close(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        yield passing
         passing.replace(path)
     except BaseException:
         passing.unlink(missing_ok=True)
         raise
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read, all of it or nothing."""
+    with replacing(path) as file:
+        file.write_text(text, encoding="utf-8", newline="")
+
+
+def cache_file(upload: Path, kind: str, made_of: Any, ending: str) -> Path:
+    """Where something is cached that was made of an upload: beside it, by all that it depends on."""
+    text = json.dumps([__version__, kind, made_of], sort_keys=True)
+    return upload.with_name(f".{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}{ending}")
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:

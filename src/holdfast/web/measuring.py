@@ -1,9 +1,11 @@
-"""Measuring and comparing uploaded selections, in a worker: read files, and return all that the page shows."""
+"""Uploaded selections, measured and compared in a worker: files are read, and all that a page shows is returned."""
 
 import itertools
+import math
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 from holdfast.inference.comparison import Comparisons, are_paired, compare_many
 from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.features import FrequencyClass, compare_frequencies, feature_table, frequency_interval
+from holdfast.inference.features import FrequencyClass, compare_frequencies, frequency_interval
 from holdfast.io.questions import Question, ReadingError
 from holdfast.io.selections import is_exported
 from holdfast.measures import UndefinedStabilityWarning
@@ -22,7 +24,6 @@ from holdfast.preferences import Kind, Preferences
 from holdfast.report.causes import ENOUGH, count_needed
 from holdfast.report.features import show_name
 from holdfast.report.measured import (
-    THRESHOLD,
     as_subsets,
     describe_features,
     find_causes_alone,
@@ -33,7 +34,7 @@ from holdfast.report.measured import (
 from holdfast.report.records import Cause, Features, Stability, Verdict
 from holdfast.study.exports import read_designed
 from holdfast.study.stabilities import choose_common_measure
-from holdfast.text import format_count, format_number, join_names
+from holdfast.text import format_count, format_number
 from holdfast.web.selections import (
     AskedLayout,
     Layout,
@@ -80,95 +81,21 @@ class ReadingQuery:
     undefined: str = "nan"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Estimated:
-    """An estimate of stability with everything that is known of it.
-
-    Attributes
-    ----------
-    measure : str
-        Name of the measure, with its parameters.
-    value, standard_error : float
-        The stability and its standard error; null if undefined.
-    level, low, high : float
-        Level and ends of the interval; null if there is none.
-    method : str
-        How the interval was found.
-    validated : bool
-        Whether simulations showed that this interval covers as it should for this measure.
-    unseen_share : float
-        Share of further resamples that may select entirely different features, as far as these resamples can tell.
-    strength : str or None
-        The value in words, for measures to which the words apply.
-    n_runs, n_features : int
-        Number of resamples and of features to choose from.
-    mean_size, mean_overlap, tied_share : float
-        Mean number of selected features, of features that two resamples share, and mean share of tied features; null
-        where they mean nothing.
-    chance_error : float
-        Standard error that a simulated correction for chance adds.
-    reason : str or None
-        What is undefined, was left out, or has no interval, and why.
-    scope : str
-        What the interval describes.
-    """
-
-    measure: str
-    value: float
-    standard_error: float
-    level: float
-    low: float
-    high: float
-    method: str
-    validated: bool
-    unseen_share: float
-    strength: str | None
-    n_runs: int
-    n_features: int
-    mean_size: float
-    mean_overlap: float
-    tied_share: float
-    chance_error: float
-    reason: str | None
-    scope: str
+@contextmanager
+def warnings_as_sentences() -> Iterator[list[str]]:
+    """Collect what the library warns of, in the words of the page; an undefined stability says so itself."""
+    sentences: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", UndefinedStabilityWarning)
+        yield sentences
+    sentences += dict.fromkeys(plain_sentence(str(warning.message)) for warning in caught)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Swap:
-    """Two features that take turns, more than by chance.
-
-    Attributes
-    ----------
-    first, second : str
-        The features.
-    one_of_them, both, neither : int
-        Number of resamples that selected exactly one of them, both, or neither.
-    """
-
-    first: str
-    second: str
-    one_of_them: int
-    both: int
-    neither: int
+# Measuring
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunsPlan:
-    """How many resamples an interval of a given width needs.
-
-    Attributes
-    ----------
-    half_width : float
-        Half of the width of the interval.
-    needed : int or None
-        Number of resamples in all; None if those so far cannot tell.
-    sentence : str
-        The same in words, or why it is not known.
-    """
-
-    half_width: float
-    needed: int | None
-    sentence: str
+MAX_SWAPS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,26 +114,15 @@ class Measurement:
         Whose selections are in a file that a study exported.
     measure : str
         Name of the measure.
-    design : str
-        How resamples belong together: ``runs`` unless the file is from a study that says otherwise.
-    estimate : Estimated
-        The stability.
-    stability : Stability
-        The same as a report holds it.
-    verdict : Verdict
-        How stable and how sure, in words, and what it does not say.
-    features : Features
-        How often each feature was selected, and by which resample.
     sizes : tuple of int
         The smallest and the largest number of features that a resample selected; empty for rankings and weights.
-    causes : tuple of Cause
-        What makes the selections vary.
     no_cause : str
-        What to say if there are none.
-    swaps : tuple of Swap
-        Pairs of features that take turns, the strongest first.
-    plan : RunsPlan
-        How many resamples a given precision needs.
+        What to say if there are no causes.
+    swaps : tuple of dict
+        Pairs of features that take turns more than by chance, the strongest first: ``first``, ``second``, and the
+        number of resamples that selected ``one_of_them``, ``both`` or ``neither``.
+    plan : str
+        How many resamples an interval of the half width needs that was asked for.
     notes : tuple of str
         How the file was read, and what was odd about it.
     """
@@ -216,23 +132,15 @@ class Measurement:
     layout: Layout
     candidates: tuple[str, ...]
     measure: str
-    design: str
-    estimate: Estimated
     stability: Stability
     verdict: Verdict
     features: Features
     sizes: tuple[int, ...]
     causes: tuple[Cause, ...]
     no_cause: str
-    swaps: tuple[Swap, ...]
-    plan: RunsPlan
+    swaps: tuple[dict[str, Any], ...]
+    plan: str
     notes: tuple[str, ...]
-
-
-# Measuring
-
-
-MAX_SWAPS = 10
 
 
 def measure_selections(
@@ -244,9 +152,7 @@ def measure_selections(
     half_width: float,
 ) -> Measurement:
     """Read selections and measure their stability."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warnings.simplefilter("ignore", UndefinedStabilityWarning)
+    with warnings_as_sentences() as cautions:
         read = read_runs(Path(path), **reading)
         designed = read.designed
         chosen = choose_measure(designed.runs.kind, measure)
@@ -259,8 +165,6 @@ def measure_selections(
         layout=read.layout,
         candidates=read.candidates,
         measure=chosen,
-        design=designed.design,
-        estimate=Estimated(**estimate.to_dict(level)),
         stability=record_stability(estimate, level),
         verdict=judge_selections(estimate, features, level),
         features=features,
@@ -269,56 +173,133 @@ def measure_selections(
         no_cause=say_no_cause(estimate, level),
         swaps=_find_swaps(subsets),
         plan=_plan(designed, estimate, level, half_width),
-        notes=(*read.notes, *dict.fromkeys(plain_sentence(str(warning.message)) for warning in caught)),
+        notes=(*read.notes, *cautions),
     )
 
 
-def _find_swaps(subsets: Preferences) -> tuple[Swap, ...]:
+def _find_swaps(subsets: Preferences) -> tuple[dict[str, Any], ...]:
     pairs = swap_data(subsets, most=MAX_SWAPS)
     clear = pairs[pairs["clear"].astype(bool)].sort_values("turns", ascending=False, kind="stable")
-    return tuple(
-        Swap(
-            first=show_name(row["first"]), second=show_name(row["second"]), one_of_them=int(row["one_of_them"]),
-            both=int(row["both"]), neither=int(row["neither"]),
-        )
-        for row in clear.to_dict(orient="records")
+    named = clear.assign(first=clear["first"].map(show_name), second=clear["second"].map(show_name))
+    rows: list[Any] = named[["first", "second", "one_of_them", "both", "neither"]].to_dict(orient="records")
+    return tuple(rows)
+
+
+def _plan(designed: DesignedRuns, estimate: StabilityEstimate, level: float, half_width: float) -> str:
+    """Say how many resamples an interval of ± ``half_width`` needs, or why that is not known."""
+    if designed.design != "runs":
+        return "Resamples that belong together in blocks cannot tell how many are needed."
+    count = format_count(estimate.n_runs, "resample")
+    if estimate.n_runs < ENOUGH:
+        return f"{count} cannot tell how many are needed; it takes at least {ENOUGH}."
+    needed = count_needed(estimate, level, half_width)
+    if needed is None:
+        return "Without an interval it is not known how many resamples are needed."
+    if needed <= estimate.n_runs:
+        return f"The {count} so far are enough for ± {half_width:g}."
+    low, high = estimate.ci(level)
+    return (
+        f"About {needed:,} resamples in all would narrow the interval from ± {format_number((high - low) / 2)} to "
+        f"± {half_width:g}; they do not make the selection more stable."
+    )
+
+
+# Two selections, feature by feature
+
+
+MAX_FEATURES = 200
+"""Features of the table: those whose frequencies differ most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeaturePair:
+    """How often two selections hold one feature.
+
+    Attributes
+    ----------
+    feature : str
+        Its name.
+    column : int
+        Its column in the data, from 0.
+    first, first_low, first_high, second, second_low, second_high : float
+        Its selection frequency in each selection, with its interval.
+    often_in : {"first only", "second only", "both", "neither", "open"}
+        Which selection holds it in more than half of the resamples, where both intervals say so; else ``open``.
+    """
+
+    feature: str
+    column: int
+    first: float
+    first_low: float
+    first_high: float
+    second: float
+    second_low: float
+    second_high: float
+    often_in: FrequencyClass
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureComparison:
+    """The features of two selections side by side.
+
+    Attributes
+    ----------
+    first, second : str
+        The selections.
+    pairs : tuple of FeaturePair
+        Features that either selected, those whose frequencies differ most first.
+    n_selected : int
+        Number of such features, of which ``pairs`` are at most the first 200.
+    often : dict
+        All of them by what ``often_in`` says of them.
+    """
+
+    first: str
+    second: str
+    pairs: tuple[FeaturePair, ...]
+    n_selected: int
+    often: dict[str, tuple[str, ...]]
+
+
+def compare_features(names: Sequence[str], first: Preferences, second: Preferences, level: float) -> FeatureComparison:
+    """Return how often two selections hold each feature: the same column, or the same name in another file."""
+    by_column = first.features == second.features
+    selections = {"first": first, "second": second}
+    never: dict[str, float] = {}
+    for side, runs in selections.items():
+        low, high = frequency_interval(np.zeros(1, dtype=np.int64), runs.n_runs, level)
+        never |= {side: 0.0, f"{side}_low": float(low[0]), f"{side}_high": float(high[0])}
+    rows: dict[int | str, dict[str, Any]] = {}
+    for side, runs in selections.items():
+        used = np.flatnonzero(runs.counts)
+        low, high = frequency_interval(runs.counts[used], runs.n_runs, level)
+        numbers = zip(used.tolist(), runs.frequency[used].tolist(), low.tolist(), high.tolist(), strict=True)
+        for column, share, low_end, high_end in numbers:
+            name = show_name(runs.features[column])
+            row = rows.setdefault(column if by_column else name, {"feature": name, "column": column, **never})
+            row |= {side: share, f"{side}_low": low_end, f"{side}_high": high_end}
+
+    def by_difference(row: Mapping[str, Any]) -> tuple[float, float, int]:
+        return -round(abs(row["first"] - row["second"]), 12), -max(row["first"], row["second"]), row["column"]
+
+    pairs, often = [], dict[str, list[str]]()
+    for row in sorted(rows.values(), key=by_difference):
+        ends = [(row[f"{side}_low"], row[f"{side}_high"]) for side in selections]
+        often_in = compare_frequencies(ends[0], ends[1])
+        often.setdefault(often_in, []).append(row["feature"])
+        pairs.append(FeaturePair(**row, often_in=often_in))
+    return FeatureComparison(
+        first=names[0], second=names[1], pairs=tuple(pairs[:MAX_FEATURES]), n_selected=len(pairs),
+        often={often_in: tuple(features) for often_in, features in often.items()},
     )  # fmt: skip
 
 
-def _plan(designed: DesignedRuns, estimate: StabilityEstimate, level: float, half_width: float) -> RunsPlan:
-    """Plan the number of resamples for an interval of ± ``half_width``."""
-    needed = count_needed(estimate, level, half_width) if designed.design == "runs" else None
-    low, high = estimate.ci(level)
-    count = format_count(estimate.n_runs, "resample")
-    if designed.design != "runs":
-        sentence = "Resamples that belong together in blocks cannot tell how many are needed."
-    elif estimate.n_runs < ENOUGH:
-        sentence = f"{count} cannot tell how many are needed; it takes at least {ENOUGH}."
-    elif needed is None:
-        sentence = "Without an interval it cannot be told how many resamples are needed."
-    elif needed <= estimate.n_runs:
-        sentence = f"The {count} so far are enough for ± {half_width:g}."
-    else:
-        sentence = (
-            f"About {needed:,} resamples in all would narrow the interval from ± {format_number((high - low) / 2)} to "
-            f"± {half_width:g}; they do not make the selection more stable."
-        )
-    return RunsPlan(half_width=half_width, needed=needed, sentence=sentence)
+# Several selections
 
 
-# Comparing
-
-
-MAX_CHANGES = 200
-"""Features listed beside each other, those whose frequency differs most."""
 MAX_COMPARED = 40
-MAX_NAMED = 12
 READING = ("kind", "n_features", "transpose", "layout")
 """Options whose answers count for the files that ask for them."""
-CHANGES: dict[FrequencyClass, str] = {
-    "second only": "gained", "first only": "lost", "both": "kept", "neither": "seldom", "open": "open",
-}  # fmt: skip
-"""What became of a feature from the first selection to the second."""
 UNLABELED = (
     "The files do not label their runs, so they do not say whether the first run of each was made on the same "
     "resample, the second too, and so on. Were they?"
@@ -339,40 +320,29 @@ class ComparedSelection:
     ----------
     name : str
         What it is called: the name of its file, or of a candidate in it.
-    place : int
-        Which of the given files it is from, counted from 0.
-    kind : {"subset", "ranking", "weighting"}
-        What was measured.
-    estimate : Estimated
+    file : int
+        Which of the files it is from, counted from 0.
+    stability : Stability
         Its stability.
+    n_features : int
+        Number of features to choose from.
+    mean_size : float
+        Mean number of selected features; undefined for rankings and weights.
     letters : str
         Selections that share a letter do not differ significantly.
     """
 
     name: str
-    place: int
-    kind: Kind
-    estimate: Estimated
+    file: int
+    stability: Stability
+    n_features: int
+    mean_size: float
     letters: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedPair:
-    """The difference of two stabilities, first minus second.
-
-    Attributes
-    ----------
-    first, second : str
-        The selections.
-    difference, low, high, standard_error : float
-        Difference of the stabilities with its interval and standard error.
-    p_value, p_holm : float
-        p-value of no difference, and the same with Holm's correction for the number of pairs.
-    design : str
-        Whether resamples were compared as pairs (``paired``) or not (``independent``).
-    significant : bool
-        Whether the corrected p-value is at most one minus the level.
-    """
+    """The difference of two stabilities, first minus second: a row of :attr:`holdfast.Comparisons.pairs`."""
 
     first: str
     second: str
@@ -383,67 +353,6 @@ class ComparedPair:
     p_value: float
     p_holm: float
     design: str
-    significant: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeatureChange:
-    """How often two selections hold a feature.
-
-    Attributes
-    ----------
-    feature : str
-        The feature.
-    first, first_low, first_high : float
-        Its selection frequency in the first selection, with its interval.
-    second, second_low, second_high : float
-        The same in the second one.
-    change : {"gained", "lost", "kept", "seldom", "open"}
-        Whether it is selected often in the second selection only (gained), in the first only (lost), in both (kept) or
-        in neither (seldom), where both intervals say so; else that is open.
-    """
-
-    feature: str
-    first: float
-    first_low: float
-    first_high: float
-    second: float
-    second_low: float
-    second_high: float
-    change: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeatureChanges:
-    """The features of two selections side by side.
-
-    Attributes
-    ----------
-    first, second : str
-        The selections.
-    gained, lost, kept : tuple of str
-        Features that both intervals show to be selected often in the second one only, in the first only, and in both.
-    gained_text, lost_text, kept_text : str
-        The same in words.
-    rows : tuple of FeatureChange
-        Features that either selected, those whose frequency differs most first; at most 200.
-    left_out : int
-        How many other features were selected by one of them.
-    threshold : float
-        Selection frequency above which, by its whole interval, a feature is selected often, and below which seldom.
-    """
-
-    first: str
-    second: str
-    gained: tuple[str, ...]
-    lost: tuple[str, ...]
-    kept: tuple[str, ...]
-    gained_text: str
-    lost_text: str
-    kept_text: str
-    rows: tuple[FeatureChange, ...]
-    left_out: int
-    threshold: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -462,17 +371,15 @@ class SelectionsComparison:
         How many of the best features of rankings and weights count as selected, where they are cut.
     finding : str
         What the comparison shows, as a sentence.
-    pairing : {"paired", "independent", "mixed"}
-        How resamples were compared.
     by_labels : bool
-        Whether the labels of the runs decided that.
+        Whether the labels of the runs decided how resamples were compared.
     names : tuple of str
         The selections in the order of the files.
     selections : tuple of ComparedSelection
         The selections, the most stable first.
     pairs : tuple of ComparedPair
         Each with each.
-    changes : FeatureChanges or None
+    features : FeatureComparison or None
         The features of two of them side by side; None if they give rankings or weights.
     notes : tuple of str
         How files were read, and what was odd about them.
@@ -483,12 +390,11 @@ class SelectionsComparison:
     level: float
     top: int | None
     finding: str
-    pairing: str
     by_labels: bool
     names: tuple[str, ...]
     selections: tuple[ComparedSelection, ...]
     pairs: tuple[ComparedPair, ...]
-    changes: FeatureChanges | None
+    features: FeatureComparison | None
     notes: tuple[str, ...]
 
 
@@ -500,74 +406,85 @@ def compare_selections(
     level: float,
     undefined: str,
     paired: bool | None,
-    beside: Sequence[int],
+    pair: Sequence[int],
 ) -> SelectionsComparison:
-    """Read selections and compare their stabilities."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warnings.simplefilter("ignore", UndefinedStabilityWarning)
-        designed, places, notes = _read_all(paths, names, reading)
-        if not 2 <= len(designed) <= MAX_COMPARED:
-            raise ValueError(f"Expected 2 to {MAX_COMPARED} selections to compare, got {len(designed)}.")
-        cut, chosen, top = _cut_alike(designed, measure)
+    """Read selections and compare their stabilities; of the two of ``pair`` the features too."""
+    with warnings_as_sentences() as cautions:
+        selections, files, notes = _read_all(paths, names, reading)
+        if not 2 <= len(selections) <= MAX_COMPARED:
+            raise ValueError(f"Expected 2 to {MAX_COMPARED} selections to compare, got {len(selections)}.")
+        kinds: dict[str, Kind] = {name: designed.runs.kind for name, designed in selections.items()}
+        universes = sorted({designed.runs.n_features for designed in selections.values()})
+        common = choose_common_measure(
+            kinds, lambda name: float(selections[name].runs.sizes.mean()), universes[0], measure or None
+        )
+        cut = {name: common.cut(designed) for name, designed in selections.items()}
+        measured = {designed.runs.kind for designed in cut.values()}
+        kind = measured.pop() if len(measured) == 1 else "ranking"
+        chosen = choose_measure(kind, str(common.measure))
         comparisons = _compare(cut, chosen, paired, level, undefined)
-    kind = measured_kind(cut)
-    subsets = {name: runs.runs for name, runs in cut.items()}
-    pairs = _list_pairs(comparisons)
-    designs = {pair.design for pair in pairs}
+    if len(universes) > 1:
+        notes.append(
+            f"The files differ in the number of features that there were to choose from ({universes[0]:,} to "
+            f"{universes[-1]:,}), which may explain a difference in stability."
+        )
+    if not all(0 <= index < len(cut) for index in pair):
+        raise ValueError(f"Expected two selections from 0 to {len(cut) - 1}, got {pair[0]} and {pair[1]}.")
+    first, second = (list(cut)[index] for index in pair)
+    facts = list(ComparedPair.__annotations__)
+    pairs = comparisons.pairs[["first_name", "second_name", *facts[2:]]].set_axis(facts, axis=1)
+    rows: list[Any] = pairs.to_dict("records")
     return SelectionsComparison(
         measure=chosen,
         kind=kind,
         level=level,
-        top=top,
+        top=common.top,
         finding=say_who_differs(comparison_data(comparisons), sort_by_stability(comparisons)) + ".",
-        pairing=designs.pop() if len(designs) == 1 else "mixed",
         by_labels=paired is None,
         names=tuple(cut),
-        selections=_list_selections(comparisons, cut, places),
-        pairs=pairs,
-        changes=_compare_features(subsets, beside, level) if kind == "subset" else None,
-        notes=(*notes, *_warn_of_universes(subsets), *dict.fromkeys(plain_sentence(str(w.message)) for w in caught)),
+        selections=tuple(_record(comparisons, name, files[name]) for name in sort_by_stability(comparisons)),
+        pairs=tuple(ComparedPair(**row) for row in rows),
+        features=None
+        if kind != "subset"
+        else compare_features((first, second), cut[first].runs, cut[second].runs, level),
+        notes=(*notes, *cautions),
     )
-
-
-# Reading
 
 
 def _read_all(
     paths: Sequence[str], names: Sequence[str], reading: Mapping[str, Any]
 ) -> tuple[dict[str, DesignedRuns], dict[str, int], list[str]]:
-    """Return the selections of all files by name, the place of the file of each, and notes on how they were read."""
-    designed: dict[str, DesignedRuns] = {}
-    places: dict[str, int] = {}
+    """Return the selections of all files by name, which file each is from, and notes on how they were read."""
+    selections: dict[str, DesignedRuns] = {}
+    files: dict[str, int] = {}
     notes: list[str] = []
-    for place, (path, name) in enumerate(zip(map(Path, paths), names, strict=True)):
+    for file, (path, name) in enumerate(zip(map(Path, paths), names, strict=True)):
         try:
-            found, own_notes = _read_file(path, reading)
+            by_candidate, notes_on_file = _read_file(path, reading)
         except ValueError as error:
             raise ReadingError(f"{name}: {error}", getattr(error, "question", None)) from None
         prefix = f"{name}: " if len(paths) > 1 else ""
-        own = {prefix + candidate if candidate else name: runs for candidate, runs in found.items()}
-        designed |= own
-        places |= dict.fromkeys(own, place)
-        notes += [f"{name}: {note}" for note in own_notes]
-    return designed, places, notes
+        for candidate, designed in by_candidate.items():
+            called = prefix + candidate if candidate else name
+            selections[called], files[called] = designed, file
+        notes += [f"{name}: {note}" for note in notes_on_file]
+    return selections, files, notes
 
 
-def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, DesignedRuns], list[str]]:
+def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, DesignedRuns], tuple[str, ...]]:
     """Return the selections of a file, by candidate if a study exported them; answers count where they are asked."""
     top = reading["top"]
     if is_exported(path):
         exported = read_designed(path, None, None)
         if len(exported) > MAX_COMPARED:
             raise ValueError(f"Expected at most {MAX_COMPARED} candidates to compare, got {len(exported)}.")
-        return {name: _cut(runs, top) for name, runs in exported.items()}, []
+        return {name: _cut_orders(designed, top) for name, designed in exported.items()}, ()
     answers = {name: reading[name] for name in READING if reading[name] is not None}
     given: dict[str, Any] = {}
     while True:
         try:
             read = read_runs(path, **given)
-            return {"": _cut(read.designed, top)}, list(read.notes)
+            return {"": _cut_orders(read.designed, top)}, read.notes
         except ValueError as error:
             question = getattr(error, "question", None)
             option = "layout" if question is None or question.option not in READING else question.option
@@ -576,53 +493,25 @@ def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, Design
             given[option] = answers[option]
 
 
-def _cut(designed: DesignedRuns, top: int | None) -> DesignedRuns:
-    if top is None or designed.runs.kind == "subset":
-        return designed
-    return replace(designed, runs=cut_to_best(designed.runs, top))
-
-
-def _cut_alike(
-    designed: Mapping[str, DesignedRuns], measure: str | None
-) -> tuple[dict[str, DesignedRuns], str, int | None]:
-    """Return selections as one measure takes them, the measure, and how many of the best features count."""
-    kinds: dict[str, Kind] = {name: runs.runs.kind for name, runs in designed.items()}
-    fewest = min(runs.runs.n_features for runs in designed.values())
-    common = choose_common_measure(kinds, lambda name: float(designed[name].runs.sizes.mean()), fewest, measure or None)
-    cut = {name: common.cut(runs) for name, runs in designed.items()}
-    return cut, choose_measure(measured_kind(cut), str(common.measure)), common.top
-
-
-def measured_kind(designed: Mapping[str, DesignedRuns]) -> Kind:
-    """Return what is measured; rankings and weights together are rankings."""
-    kinds = {runs.runs.kind for runs in designed.values()}
-    return kinds.pop() if len(kinds) == 1 else "ranking"
-
-
-# Comparing
+def _cut_orders(designed: DesignedRuns, top: int | None) -> DesignedRuns:
+    """Cut rankings and weights to the best features; subsets among them stay."""
+    return designed if designed.runs.kind == "subset" else cut_to_best(designed, top)
 
 
 def _compare(
-    designed: Mapping[str, DesignedRuns], measure: str, paired: bool | None, level: float, undefined: str
+    selections: Mapping[str, DesignedRuns], measure: str, paired: bool | None, level: float, undefined: str
 ) -> Comparisons:
     """Compare each with each; candidates of one study by their splits, others as labels or the reader say."""
     options: dict[str, Any] = {"level": level, "undefined": parse_undefined(undefined)}
-    if not all(runs.stand_alone for runs in designed.values()):
-        if len({runs.design for runs in designed.values()}) > 1:
+    if not all(designed.stand_alone for designed in selections.values()):
+        if len({designed.design for designed in selections.values()}) > 1:
             raise ValueError(
                 "Expected selections whose resamples belong together in one way, got some in blocks and some not; "
                 "compare candidates of one study."
             )
-        return design_comparisons(designed, measure, **options)
-    runs = {name: designed[name].runs for name in designed}
-    if paired is None:
-        _ask_for_pairs(runs)
-    return compare_many(runs, measure, paired=paired, **options)
-
-
-def _ask_for_pairs(selections: Mapping[str, Preferences]) -> None:
-    """Raise a question if the labels of the runs do not say whether they are pairs."""
-    for first, second in itertools.combinations(selections.values(), 2):
+        return design_comparisons(selections, measure, **options)
+    runs = {name: designed.runs for name, designed in selections.items()}
+    for first, second in itertools.combinations(runs.values(), 2) if paired is None else ():
         try:
             are_paired(first, second, None)
         except ValueError as error:
@@ -633,82 +522,13 @@ def _ask_for_pairs(selections: Mapping[str, Preferences]) -> None:
                 choices=(INDEPENDENT,) if labeled or first.n_runs != second.n_runs else (PAIRED, INDEPENDENT),
             )
             raise ReadingError(plain_sentence(str(error)), question) from None
+    return compare_many(runs, measure, paired=paired, **options)
 
 
-def _list_selections(
-    comparisons: Comparisons, designed: Mapping[str, DesignedRuns], places: Mapping[str, int]
-) -> tuple[ComparedSelection, ...]:
-    return tuple(
-        ComparedSelection(
-            name=name, place=places[name], kind=designed[name].runs.kind,
-            estimate=Estimated(**comparisons.estimates[name].to_dict(comparisons.level)),
-            letters=comparisons.letters[name],
-        )
-        for name in sort_by_stability(comparisons)
+def _record(comparisons: Comparisons, name: str, file: int) -> ComparedSelection:
+    estimate = comparisons.estimates[name]
+    return ComparedSelection(
+        name=name, file=file, stability=record_stability(estimate, comparisons.level), n_features=estimate.n_features,
+        mean_size=math.nan if estimate.mean_size is None else float(estimate.mean_size),
+        letters=comparisons.letters[name],
     )  # fmt: skip
-
-
-def _list_pairs(comparisons: Comparisons) -> tuple[ComparedPair, ...]:
-    return tuple(
-        ComparedPair(
-            first=row["first_name"], second=row["second_name"], difference=row["difference"], low=row["low"],
-            high=row["high"], standard_error=row["standard_error"], p_value=row["p_value"], p_holm=row["p_holm"],
-            design=row["design"], significant=bool(row["p_holm"] <= 1 - comparisons.level),
-        )
-        for row in comparisons.pairs.to_dict(orient="records")
-    )  # fmt: skip
-
-
-# Features side by side
-
-
-def _compare_features(selections: Mapping[str, Preferences], beside: Sequence[int], level: float) -> FeatureChanges:
-    """Return how often two selections hold each feature, matched by name."""
-    if not all(0 <= place < len(selections) for place in beside):
-        raise ValueError(f"Expected places from 0 to {len(selections) - 1}, got {beside[0]} and {beside[1]}.")
-    first, second = (list(selections)[place] for place in beside)
-    sides = [_frequencies(selections[name], level) for name in (first, second)]
-    never = []
-    for name in (first, second):
-        low, high = frequency_interval(np.zeros(1, dtype=np.int64), selections[name].n_runs, level)
-        never.append((0.0, float(low[0]), float(high[0])))
-    rows = [
-        _make_change(feature, *(side.get(feature, rest) for side, rest in zip(sides, never, strict=True)))
-        for feature in dict.fromkeys(itertools.chain(*sides))
-    ]
-    rows.sort(key=lambda row: -abs(row.second - row.first))
-    named = {change: tuple(row.feature for row in rows if row.change == change) for change in CHANGES.values()}
-    texts = {change: join_names(names, MAX_NAMED) if names else "none" for change, names in named.items()}
-    return FeatureChanges(
-        first=first, second=second, gained=named["gained"], lost=named["lost"], kept=named["kept"],
-        gained_text=texts["gained"], lost_text=texts["lost"], kept_text=texts["kept"],
-        rows=tuple(rows[:MAX_CHANGES]), left_out=max(len(rows) - MAX_CHANGES, 0), threshold=THRESHOLD,
-    )  # fmt: skip
-
-
-def _frequencies(runs: Preferences, level: float) -> dict[str, tuple[float, float, float]]:
-    table = feature_table(runs, level=level)
-    numbers = zip(table["frequency"], table["low"], table["high"], strict=True)
-    return {
-        show_name(feature): (float(frequency), float(low), float(high))
-        for feature, (frequency, low, high) in zip(table["feature"], numbers, strict=True)
-    }
-
-
-def _make_change(feature: str, first: tuple[float, float, float], second: tuple[float, float, float]) -> FeatureChange:
-    standing = compare_frequencies(first[1:], second[1:], THRESHOLD)
-    return FeatureChange(
-        feature=feature, first=first[0], first_low=first[1], first_high=first[2], second=second[0],
-        second_low=second[1], second_high=second[2], change=CHANGES[standing],
-    )  # fmt: skip
-
-
-def _warn_of_universes(selections: Mapping[str, Preferences]) -> list[str]:
-    """Return a note if the selections had different numbers of features to choose from."""
-    sizes = sorted({runs.n_features for runs in selections.values()})
-    if len(sizes) == 1:
-        return []
-    return [
-        f"The files differ in the number of features that there were to choose from ({sizes[0]:,} to {sizes[-1]:,}), "
-        "which may explain a difference in stability."
-    ]

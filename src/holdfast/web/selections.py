@@ -1,11 +1,8 @@
-"""Reading uploaded selections, in a worker, with the options and the words of the page; what was read is kept."""
+"""Reading uploaded selections, in a worker, with the options and the words of the page; what was read is cached."""
 
-import hashlib
 import json
 import math
-import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast import __version__
 from holdfast.inference.designs import DesignedRuns
 from holdfast.inference.estimate import Undefined
 from holdfast.io.delimited import DEFAULT_SEPARATORS
@@ -38,7 +34,7 @@ from holdfast.plots.sources import designed_runs
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.exports import read_designed
 from holdfast.study.stabilities import USUAL
-from holdfast.web.folder import write_private
+from holdfast.web.folder import cache_file, replacing, write_private
 from holdfast.web.forms import NamedOption, needs_only_runs
 
 Layout: TypeAlias = Literal["table", "lists", "exported"]
@@ -95,38 +91,29 @@ def read_runs(
 ) -> ReadRuns:
     """Read the runs of a file, cut to the best features if that is asked for."""
     options: dict[str, Any] = {"kind": kind, "n_features": n_features, "transpose": transpose, "candidate": candidate}
-    known = recall(path, options) if layout in (None, "table") else None
-    if known is None:
+    cached = read_cached(path, options) if layout in (None, "table") else None
+    if cached is None:
         layout = layout or find_layout(path)
-    if layout in ("lists", "orders", "unnamed"):
-        return _read_text(path, layout, options, top)
-    if known is None and is_exported(path):
-        exported = read_designed(path, kind, n_features)
-        own = pick_candidate(path, exported, candidate)
-        return ReadRuns(designed=_cut(own, top), held=own.runs.kind, layout="exported", candidates=tuple(exported))
-    runs, note = known or read_selections(path, **options)
-    if known is None:
-        keep(path, options, runs, note)
-    return ReadRuns(
-        designed=_cut(designed_runs(runs, None), top),
-        held=runs.kind,
-        layout="table" if holds_matrix(path) else "lists",
-        notes=() if note is None else (plain_note(note),),
-    )
-
-
-def _read_text(path: Path, layout: AskedLayout, options: Mapping[str, Any], top: int | None) -> ReadRuns:
-    """Read a text whose lines are no table with a header, whatever its ending says."""
+    held_as: Layout = "lists"
+    notes: tuple[str, ...] = ()
     if layout == "unnamed":
-        runs = read_unnamed(path, options["kind"], transpose=bool(options["transpose"]))
+        runs, held_as, notes = read_unnamed(path, kind, transpose=bool(transpose)), "table", (UNNAMED,)
+    elif layout == "orders":
+        runs = read_orders(path)
+    elif layout == "lists":
+        runs = _read_lists(path, n_features)
+    elif cached is None and is_exported(path):
+        exported = read_designed(path, kind, n_features)
+        designed = pick_candidate(path, exported, candidate)
+        return ReadRuns(
+            designed=cut_to_best(designed, top), held=designed.runs.kind, layout="exported", candidates=tuple(exported)
+        )
     else:
-        runs = read_orders(path) if layout == "orders" else _read_lists(path, options["n_features"])
-    return ReadRuns(
-        designed=_cut(designed_runs(runs, None), top),
-        held=runs.kind,
-        layout="table" if layout == "unnamed" else "lists",
-        notes=(UNNAMED,) if layout == "unnamed" else (),
-    )
+        runs, note = cached or read_selections(path, **options)
+        if cached is None:
+            write_cached(path, options, runs, note)
+        held_as, notes = "table" if holds_matrix(path) else "lists", () if note is None else (plain_note(note),)
+    return ReadRuns(designed=cut_to_best(designed_runs(runs, None), top), held=runs.kind, layout=held_as, notes=notes)
 
 
 def _read_lists(path: Path, n_features: int | None) -> Preferences:
@@ -139,20 +126,16 @@ def _read_lists(path: Path, n_features: int | None) -> Preferences:
     return Preferences.from_sets(runs, n_features=n_features)
 
 
-def _cut(designed: DesignedRuns, top: int | None) -> DesignedRuns:
-    return replace(designed, runs=cut_to_best(designed.runs, top))
-
-
-def cut_to_best(runs: Preferences, top: int | None) -> Preferences:
+def cut_to_best(designed: DesignedRuns, top: int | None) -> DesignedRuns:
     """Cut rankings or weights to the best features, if that is asked for."""
     if top is None:
-        return runs
-    if runs.kind == "subset":
+        return designed
+    if designed.runs.kind == "subset":
         raise ValueError(
             "Expected rankings or weights to take the best features of, got selections; leave the number of best "
             "features empty."
         )
-    return runs.top(top)
+    return replace(designed, runs=designed.runs.top(top))
 
 
 # Options
@@ -257,7 +240,7 @@ def read_unnamed(path: Path, kind: Kind | None, *, transpose: bool) -> Preferenc
     """Read a table of numbers without names of features."""
     rows = _expect_numbers(path)
     matrix = rows.T if transpose else rows
-    names = [str(place + 1) for place in range(matrix.shape[1])]
+    names = [str(number) for number in range(1, matrix.shape[1] + 1)]
     return from_number_frame(path, pd.DataFrame(matrix, columns=names), None, kind)
 
 
@@ -277,32 +260,23 @@ def _expect_numbers(path: Path) -> NDArray[np.float64]:
     return rows
 
 
-# What was read, kept beside its upload
+# What was read, cached beside its upload
 
 
-WORTHWHILE = 100_000
-"""Bytes of a file from which what was read is kept."""
+MIN_CACHED_BYTES = 100_000
+"""Bytes of a file from which what was read of it is cached."""
 
 
-def recall(path: Path, options: Mapping[str, Any]) -> tuple[Preferences, str | None] | None:
-    """Return what was read from a file with these options, and the note on it; None if it was not kept."""
-    kept, about = _files(path, options)
-    return (read_preferences(kept), json.loads(about.read_text(encoding="utf-8"))) if kept.exists() else None
+def read_cached(path: Path, options: Mapping[str, Any]) -> tuple[Preferences, str | None] | None:
+    """Return what was read from a file with these options, and the note on it; None if it was not cached."""
+    cached, about = (cache_file(path, "read", options, ending) for ending in (".parquet", ".json"))
+    return (read_preferences(cached), json.loads(about.read_text(encoding="utf-8"))) if cached.exists() else None
 
 
-def keep(path: Path, options: Mapping[str, Any], preferences: Preferences, note: str | None) -> None:
-    """Keep what was read from a file that is not small, for its owner only."""
-    if path.stat().st_size < WORTHWHILE:
+def write_cached(path: Path, options: Mapping[str, Any], preferences: Preferences, note: str | None) -> None:
+    """Cache what was read from a file that is not small, for its owner only."""
+    if path.stat().st_size < MIN_CACHED_BYTES:
         return
-    kept, about = _files(path, options)
-    write_private(about, json.dumps(note))
-    passing = path.with_name(f".passing-{secrets.token_hex(4)}.parquet")
-    write_preferences(preferences, passing)
-    passing.chmod(0o600)
-    os.replace(passing, kept)
-
-
-def _files(path: Path, options: Mapping[str, Any]) -> tuple[Path, Path]:
-    """Where selections and the note on them are kept."""
-    digest = hashlib.sha256(json.dumps([__version__, dict(options)], sort_keys=True).encode()).hexdigest()[:16]
-    return path.with_name(f".read-{digest}.parquet"), path.with_name(f".read-{digest}.json")
+    write_private(cache_file(path, "read", options, ".json"), json.dumps(note))
+    with replacing(cache_file(path, "read", options, ".parquet")) as file:
+        write_preferences(preferences, file)

@@ -1,14 +1,12 @@
 """Tables to study: files that were uploaded, with how they are to be read, and data sets that need no file.
 
-What reads a table is a task, which runs in a worker. Tables as they were read are kept beside their upload, so that the
-next question about one need not parse it again. Only what reads back exactly as it was is kept
+What reads a table is a task, which runs in a worker. Tables as they were read are cached next to their upload, so that
+the next question about one need not parse it again. Only what reads back exactly as it was is cached
 (:mod:`holdfast.io.loading`); nothing is unpickled.
 """
 
-import hashlib
-import json
+import contextlib
 import os
-import secrets
 import shutil
 import subprocess
 import sys
@@ -20,7 +18,6 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from holdfast import __version__
 from holdfast.datasets import real
 from holdfast.datasets.real import DATASETS, available
 from holdfast.io.files import Loaded, as_path, display_name
@@ -30,7 +27,7 @@ from holdfast.io.loading import are_same, pack_table, unpack_table
 from holdfast.io.options import OF_FILE, Categorical, Missing, Reading, Task
 from holdfast.io.table import load_table, make_table
 from holdfast.serialization import from_plain
-from holdfast.web.folder import SPARE, Upload, read_record, write_record
+from holdfast.web.folder import SPARE, Upload, cache_file, read_record, replacing, write_record
 from holdfast.web.guard import MEGABYTE, RefusedError
 from holdfast.web.routing import Pairs, list_changes
 from holdfast.web.worker import TaskError
@@ -170,35 +167,32 @@ def file_options(site: "Site", query: TableQuery) -> dict[str, Any]:
 
 
 async def inspect(site: "Site", upload: Upload, query: TableQuery) -> TableInspection:
-    """Look at an upload; what was seen is kept beside it."""
+    """Look at an upload; what was seen is cached beside it."""
     options = file_options(site, query)
     reading = {key: options.pop(key) for key in OF_FILE if key in options}
     arguments = {"path": str(site.uploads.path(upload)), "reading": reading, "options": options}
-    found = await _remember(site, upload, "inspect_upload", arguments)
-    return from_plain(TableInspection, found)
+    return from_plain(TableInspection, await _run_once(site, upload, "inspect_upload", arguments))
 
 
 async def find_columns(site: "Site", upload: Upload, query: TableQuery, text: str) -> list[str]:
     """Return the columns of an upload whose names hold a text, those that begin with it first."""
     reading = {key: value for key, value in query.options().items() if key in OF_FILE}
     arguments = {"path": str(site.uploads.path(upload)), "reading": reading, "transpose": bool(query.transpose)}
-    names: list[str] = (await _remember(site, upload, "list_columns", arguments))["answer"]
+    names: list[str] = await _run_once(site, upload, "list_columns", arguments)
     sought = text[:MAX_LENGTH].lower()
     found = [name for name in names if sought in name.lower()]
     return sorted(found, key=lambda name: not name.lower().startswith(sought))
 
 
-async def _remember(site: "Site", upload: Upload, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer of a task on an upload, from the file that was kept of it if there is one."""
-    text = json.dumps([__version__, name, arguments], sort_keys=True)
-    file = site.uploads.path(upload).parent / f".{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+async def _run_once(site: "Site", upload: Upload, name: str, arguments: Mapping[str, Any]) -> Any:
+    """Return the answer of a task on an upload, from the file in which it is cached if there is one."""
+    file = cache_file(site.uploads.path(upload), name, arguments, ".json")
     known = read_record(file)
     if known is None:
-        answer = await site.run_task(name, arguments)
-        known = answer if isinstance(answer, dict) else {"answer": answer}
+        known = {"answer": await site.run_task(name, arguments)}
         site.uploads.get(upload.upload)  # it may have been removed meanwhile
         write_record(file, known)
-    return known
+    return known["answer"]
 
 
 def read_facts(found: TableInspection) -> Facts:
@@ -241,13 +235,13 @@ SHARE_OF_TIME = 0.9
 
 def inspect_upload(path: str, reading: dict[str, Any], options: dict[str, Any]) -> TableInspection:
     """Look at a table that was uploaded."""
-    return inspect_by(load_kept, path, **reading, **options)
+    return inspect_by(load_cached, path, **reading, **options)
 
 
 def list_columns(path: str, reading: dict[str, Any], transpose: bool) -> list[str]:
     """List the columns of a table that was uploaded."""
     file = as_path(path)
-    loaded = load_kept(file, Reading(**reading))
+    loaded = load_cached(file, Reading(**reading))
     frame = turn(loaded.frame, loaded.decimal, display_name(file)) if transpose else loaded.frame
     return [str(name) for name in frame.columns[:MAX_COLUMNS]]
 
@@ -286,31 +280,33 @@ def run_command(arguments: list[str], seconds: float) -> dict[str, Any]:
 # Tables as they were read
 
 
-WORTHWHILE = 100_000
-"""Bytes of a file from which what was read is kept."""
-LARGEST = 500 * MEGABYTE
-"""Bytes of the largest table that is kept."""
+MIN_CACHED_BYTES = 100_000
+"""Bytes of a file from which what was read of it is cached."""
+MAX_CACHED_BYTES = 500 * MEGABYTE
+"""Bytes of the largest table that is cached."""
+MAX_CACHED = 2
+"""Ways of reading one file of which the tables are cached; the newest stay."""
 UNREADABLE = (OSError, ValueError, TypeError, NotImplementedError)
 """What is raised where a table cannot be packed or unpacked, by Arrow too."""
-MAX_KEPT = 2
-"""Ways of reading one file of which the tables are kept; the newest stay."""
 
 
-def load_kept(path: Path, reading: Reading) -> Loaded:
-    """Load a table as :func:`holdfast.io.table.load_table` does; one that was loaded before, from what was kept."""
-    text = json.dumps([__version__, asdict(reading)], sort_keys=True)
-    file = path.with_name(f".table-{hashlib.sha256(text.encode()).hexdigest()[:16]}.npz")
-    known = _recall(file)
-    if known is not None:
-        return known
+def load_cached(path: Path, reading: Reading) -> Loaded:
+    """Load a table as :func:`holdfast.io.table.load_table` does; one that was loaded before, from its cache."""
+    file = cache_file(path, "table", asdict(reading), ".npz")
+    cached = _read_cached(file)
+    if cached is not None:
+        return cached
     loaded = load_table(path, reading)
-    if path.stat().st_size >= WORTHWHILE:
-        _keep(file, loaded)
+    size = int(loaded.frame.memory_usage(index=False).sum())
+    room = min(MAX_CACHED_BYTES, shutil.disk_usage(file.parent).free - SPARE)
+    if path.stat().st_size >= MIN_CACHED_BYTES and size <= room:
+        with contextlib.suppress(*UNREADABLE):  # such as lists in cells
+            _write_cached(file, loaded)
     return loaded
 
 
-def _recall(file: Path) -> Loaded | None:
-    """Return the table that a file keeps; None if it keeps none."""
+def _read_cached(file: Path) -> Loaded | None:
+    """Return the table that a file holds; None if it holds none."""
     try:
         with file.open("rb") as content, np.load(content, allow_pickle=False) as stored:
             return unpack_table(stored)
@@ -318,21 +314,13 @@ def _recall(file: Path) -> Loaded | None:
         return None
 
 
-def _keep(file: Path, loaded: Loaded) -> None:
-    """Keep a table if it can be read back as it is and there is room for it; older ones of the same upload go."""
-    size = int(loaded.frame.memory_usage(index=False).sum())
-    if size > LARGEST or size > shutil.disk_usage(file.parent).free - SPARE:
-        return
-    passing = file.with_name(f".passing-{secrets.token_hex(4)}.npz")
-    try:
-        with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+def _write_cached(file: Path, loaded: Loaded) -> None:
+    """Cache a table if it can be read back as it is; older ones of the same upload go."""
+    with replacing(file) as passing:
+        with passing.open("wb") as out:
             np.savez(out, allow_pickle=False, **pack_table(loaded))
-        kept = _recall(passing)
-        if kept is not None and are_same(kept, loaded):
-            passing.replace(file)
-    except UNREADABLE:  # such as lists in cells
-        return
-    finally:
-        passing.unlink(missing_ok=True)
-    for old in sorted(file.parent.glob(".table-*.npz"), key=lambda other: -other.stat().st_mtime)[MAX_KEPT:]:
+        stored = _read_cached(passing)
+        if stored is None or not are_same(stored, loaded):
+            raise ValueError("Expected a table that reads back as it was written, got another.")
+    for old in sorted(file.parent.glob(".table-*.npz"), key=lambda other: -other.stat().st_mtime)[MAX_CACHED:]:
         old.unlink(missing_ok=True)

@@ -6,27 +6,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast import plots
 from holdfast.inference.designs import DesignedRuns
-from holdfast.inference.features import FrequencyClass, compare_frequencies, frequency_interval
 from holdfast.plots.embed import draw_figure
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.sources import BLOCKS
 from holdfast.preferences import Preferences
-from holdfast.report.building import describe_stability, estimate_stability
-from holdfast.report.features import record_map, show_name
+from holdfast.report.features import record_map
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
-from holdfast.report.records import Labels, Score, SelectionMap, Stability
+from holdfast.report.records import Labels, SelectionMap
 from holdfast.study import StudyResult
-from holdfast.study.stabilities import CommonMeasure, common_size, corrected_error, mean_score_interval, score_range
+from holdfast.study.stabilities import CommonMeasure, common_size
 from holdfast.text import describe_interval, display_names, format_count, format_number, format_p_value
 from holdfast.tradeoff.changes import compare_scores
 from holdfast.tradeoff.points import default_test, differ, make_points
 from holdfast.tradeoff.rules import RULES
-from holdfast.web.pages.tradeoff import choose_candidate, find_candidates
+from holdfast.web.measuring import compare_features
+from holdfast.web.pages.tradeoff import choose_candidate, find_candidates, make_candidate
 from holdfast.web.rendering import Page
 from holdfast.web.results import (
     CommonOptions,
@@ -43,75 +41,21 @@ from holdfast.web.site import Site
 
 routes = Routes()
 
-OFTEN = 0.5
-"""Selection frequency that the interval of a feature that is selected often exceeds."""
-MAX_FEATURES, MAX_COLUMNS = 200, 60
-"""Features of the table, and columns of the maps."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeaturePair:
-    """How often two candidates selected one feature.
-
-    Attributes
-    ----------
-    feature : str
-        Its name.
-    place : int
-        Its column in the data, from 0.
-    first, first_low, first_high : float
-        Selection frequency by the first candidate, and its interval.
-    second, second_low, second_high : float
-        The same for the second candidate.
-    standing : {"first only", "second only", "both", "neither", "open"}
-        Who selects it in more than half of the resamples, where both intervals say so; ``open`` where one does not.
-    """
-
-    feature: str
-    place: int
-    first: float
-    first_low: float
-    first_high: float
-    second: float
-    second_low: float
-    second_high: float
-    standing: FrequencyClass
-
-
-def pair_features(first: Preferences, second: Preferences, *, level: float) -> tuple[tuple[FeaturePair, ...], int]:
-    """Return the features that either selected, those whose frequencies differ most first, and how many there are."""
-    used = np.flatnonzero(first.counts + second.counts)
-    columns = {
-        f"{side}{end}": values
-        for side, runs in (("first", first), ("second", second))
-        for end, values in zip(
-            ("", "_low", "_high"),
-            (runs.frequency[used], *frequency_interval(runs.counts[used], runs.n_runs, level)),
-            strict=True,
-        )
-    }
-    names = [show_name(first.features[place]) for place in used.tolist()]
-    table = pd.DataFrame({"feature": names, "place": used, **columns})
-    gap, most = (table["first"] - table["second"]).abs(), table[["first", "second"]].max(axis=1)
-    order = np.lexsort((-most.to_numpy(), -gap.to_numpy().round(12)))[:MAX_FEATURES]
-    rows: list[Any] = table.iloc[order].to_dict("records")
-    ends = [[(row[f"{side}_low"], row[f"{side}_high"]) for side in ("first", "second")] for row in rows]
-    standings = [compare_frequencies(first_ends, second_ends, OFTEN) for first_ends, second_ends in ends]
-    pairs = zip(rows, standings, strict=True)
-    return tuple(FeaturePair(**row, standing=standing) for row, standing in pairs), used.size
+MAX_COLUMNS = 60
+"""Columns of the maps."""
 
 
 def describe_overlap(first: Preferences, second: Preferences) -> str:
     """Say how many features two candidates share on the same resample, on average."""
-    places = {label: place for place, label in enumerate(second.labels or ())}
-    pairs = [(place, places[label]) for place, label in enumerate(first.labels or ()) if label in places]
+    index = {label: run for run, label in enumerate(second.labels or ())}
+    pairs = [(run, index[label]) for run, label in enumerate(first.labels or ()) if label in index]
     if not pairs:
         return "The two have no resample in common."
-    one, other = (runs.take([pair[side] for pair in pairs]) for side, runs in enumerate((first, second)))
-    shared = float(one.to_sparse().multiply(other.to_sparse()).sum() / len(pairs))
+    first, second = (runs.take([pair[side] for pair in pairs]) for side, runs in enumerate((first, second)))
+    shared = float(first.to_sparse().multiply(second.to_sparse()).sum() / len(pairs))
     return (
-        f"On the same resample the two share {shared:.1f} features on average, of {one.sizes.mean():.1f} that the "
-        f"first and {other.sizes.mean():.1f} that the second selects ({format_count(len(pairs), 'resample')})."
+        f"On the same resample the two share {shared:.1f} features on average, of {first.sizes.mean():.1f} that the "
+        f"first and {second.sizes.mean():.1f} that the second selects ({format_count(len(pairs), 'resample')})."
     )
 
 
@@ -120,7 +64,7 @@ def describe_overlap(first: Preferences, second: Preferences) -> str:
 
 def find_columns(runs: Sequence[Preferences]) -> NDArray[np.int64]:
     """The features that the two selected most often together, the most frequent first."""
-    total = sum(each.frequency for each in runs)
+    total = sum(selections.frequency for selections in runs)
     order = np.argsort(-np.asarray(total), kind="stable")[:MAX_COLUMNS]
     return order[np.asarray(total)[order] > 0]
 
@@ -133,16 +77,12 @@ def map_columns(designed: DesignedRuns, columns: NDArray[np.int64]) -> Selection
     names = display_names(runs.features[column] for column in columns.tolist())
     part = Preferences.from_matrix(runs.to_sparse()[:, columns].toarray(), features=names)
     part = replace(part, labels=runs.labels)
-    data = plots.selection_map_data(part, show="all", blocks=_block_names(designed))
+    in_blocks = designed.design in BLOCKS and len(set(designed.blocks)) > 1
+    blocks = [f"{BLOCKS[designed.design]} {block + 1}" for block in designed.blocks] if in_blocks else None
+    data = plots.selection_map_data(part, show="all", blocks=blocks)
     always, sometimes = runs.counts == runs.n_runs, (runs.counts > 0) & (runs.counts < runs.n_runs)
     whole = replace(data, order="frequency", n_always=int(always.sum()), n_sometimes=int(sometimes.sum()))
     return record_map(whole)
-
-
-def _block_names(designed: DesignedRuns) -> list[str] | None:
-    if designed.design not in BLOCKS or len(set(designed.blocks)) == 1:
-        return None
-    return [f"{BLOCKS[designed.design]} {block + 1}" for block in designed.blocks]
 
 
 # Two candidates
@@ -168,34 +108,6 @@ class BesideQuery(CommonQuery):
 
     first: str = ""
     second: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CandidateSide:
-    """One of two candidates.
-
-    Attributes
-    ----------
-    candidate : str
-        Its name.
-    stability : Stability
-        Its stability with the interval.
-    score : Score or None
-        Its score with the interval; None if it has none.
-    size : float
-        Mean number of selected features.
-    map : SelectionMap or None
-        Which resample selected which feature, in the same columns for both; None if nothing was selected.
-    n_runs : int
-        Number of resamples.
-    """
-
-    candidate: str
-    stability: Stability
-    score: Score | None
-    size: float
-    map: SelectionMap | None
-    n_runs: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,9 +140,9 @@ class PairedDifference:
 def draw_maps(page: Page) -> dict[str, str]:
     """Draw the selection maps of both candidates, with the same columns."""
     figures = {}
-    for name, side in zip(("first", "second"), page.sides, strict=False):
-        if side.map is not None:
-            frames = map_frames(side.map, side.n_runs, page.n_features)
+    for name, candidate, selections in zip(("first", "second"), page.sides, page.maps, strict=False):
+        if selections is not None:
+            frames = map_frames(selections, candidate.stability.n_runs, page.n_features)
             figures[name] = draw_figure(f"figure-{name}", draw_selection_map, frames, columns=COLUMNS_OF_FIGURES["map"])
     return figures
 
@@ -246,7 +158,8 @@ def show_beside(site: Site, study: str, query: BesideQuery) -> Page:
     first, second = find_pair(snapshot, options, query)
     page = Page(
         state=state, labels=labels, options=options, candidates=tuple(result.candidates), first=first, second=second,
-        n_features=len(result.feature_names), missing=_why_not(result, labels, first, second), sides=(), notes=(),
+        n_features=len(result.feature_names), missing=_why_not(result, labels, first, second), sides=(), maps=(),
+        notes=(),
     )  # fmt: skip
     if not page.missing:
         key = ("beside", first, second, options.metric, options.measure, options.level)
@@ -282,11 +195,12 @@ def _compare(result: StudyResult, page: Page) -> dict[str, Any]:
     common = result.common_measure(names, options.measure)
     subsets = [_as_subsets(result, name, common) for name in names]
     columns = find_columns([designed.runs for designed in subsets])
-    features, n_selected = pair_features(*(designed.runs for designed in subsets), level=options.level)
+    candidates = [make_candidate(result, name, common, options) for name in names]
     return {
-        "features": features, "n_selected": n_selected,
-        "sides": tuple(_make_side(result, name, designed, columns, common, options)
-                       for name, designed in zip(names, subsets, strict=True)),
+        "features": compare_features(names, subsets[0].runs, subsets[1].runs, options.level),
+        "sides": tuple(replace(candidate, size=float(designed.runs.sizes.mean()))
+                       for candidate, designed in zip(candidates, subsets, strict=True)),
+        "maps": tuple(map_columns(designed, columns) for designed in subsets),
         "stability": _compare_stability(result, page), "score": _compare_score(result, page),
         "overlap": describe_overlap(*(designed.runs for designed in subsets)), "notes": _notes(result, page, subsets),
     }  # fmt: skip
@@ -296,33 +210,6 @@ def _as_subsets(result: StudyResult, name: str, common: CommonMeasure) -> Design
     """What a candidate selected; of rankings and weights the best features, as many as the others select."""
     top = common.top or common_size([], len(result.feature_names))
     return CommonMeasure(common.measure, top).cut(result.designed(name))
-
-
-def _make_side(
-    result: StudyResult,
-    name: str,
-    designed: DesignedRuns,
-    columns: NDArray[np.int64],
-    common: CommonMeasure,
-    options: CommonOptions,
-) -> CandidateSide:
-    estimate = estimate_stability(result, name, common, None)
-    return CandidateSide(
-        candidate=name, stability=describe_stability(result, name, {name: estimate}, options.level),
-        score=_find_score(result, name, options), size=float(designed.runs.sizes.mean()),
-        map=map_columns(designed, columns), n_runs=designed.runs.n_runs,
-    )  # fmt: skip
-
-
-def _find_score(result: StudyResult, name: str, options: CommonOptions) -> Score | None:
-    if options.metric is None:
-        return None
-    scores, splits = result.split_scores(name, options.metric)
-    if scores.empty:
-        return None
-    low, high = mean_score_interval(scores, splits, score_range(result.plan["scoring"][options.metric]), options.level)
-    error = corrected_error(np.asarray(scores, dtype=np.float64), splits)
-    return Score(metric=options.metric, value=float(scores.mean()), error=error, low=low, high=high)
 
 
 # Differences

@@ -261,9 +261,13 @@ async def show_comparison(site: Site, query: CompareQuery) -> Page:
     comparison, question, problem = None, None, ""
     if uploads:
         try:
-            comparison = from_plain(
-                SelectionsComparison, await site.run_task("compare_selections", _comparing(site, uploads, query))
-            )
+            arguments = {
+                "paths": [str(site.uploads.path(upload)) for upload in uploads],
+                "names": display_names([upload.name.partition(".")[0] for upload in uploads]),
+                "reading": list_reading(query), "measure": query.measure, "level": query.level,
+                "undefined": query.undefined, "paired": query.paired, "pair": [query.first, query.second],
+            }  # fmt: skip
+            comparison = from_plain(SelectionsComparison, await site.run_task("compare_selections", arguments))
         except TaskError as error:
             question, problem = read_question(site, error, query)
     return Page(
@@ -280,19 +284,6 @@ async def show_comparison(site: Site, query: CompareQuery) -> Page:
     )
 
 
-def _comparing(site: Site, uploads: tuple[Upload, ...], query: CompareQuery) -> dict[str, Any]:
-    return {
-        "paths": [str(site.uploads.path(upload)) for upload in uploads],
-        "names": display_names([upload.name.partition(".")[0] for upload in uploads]),
-        "reading": list_reading(query),
-        "measure": query.measure,
-        "level": query.level,
-        "undefined": query.undefined,
-        "paired": query.paired,
-        "beside": [query.first, query.second],
-    }
-
-
 def draw_comparison(page: Page) -> dict[str, str]:
     """Return the forest plot of the stabilities."""
     comparison = page.comparison
@@ -301,11 +292,11 @@ def draw_comparison(page: Page) -> dict[str, str]:
     measure = find_measure(comparison.measure).about.label
     rows = [
         (
-            selection.name, measure, selection.estimate.value, selection.estimate.low,
-            selection.estimate.high, selection.estimate.n_runs, selection.estimate.strength,
-            selection.estimate.reason, selection.letters,
+            selection.name, measure, stability.value, stability.low, stability.high, stability.n_runs,
+            stability.strength, stability.reason, selection.letters,
         )
         for selection in comparison.selections
+        for stability in [selection.stability]
     ]  # fmt: skip
     data, options = pd.DataFrame(rows, columns=COLUMNS), {"level": comparison.level, "top": comparison.top}
     columns = COLUMNS_OF_FIGURES["forest"]
