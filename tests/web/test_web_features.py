@@ -82,43 +82,42 @@ def ask(client, path, **query):
 def test_the_table_says_what_the_report_says(client, stores):
     found, text = ask(client, "scored-study/features", candidate="anova(size=5)")
     reported = summarize(hf.load_study(stores / "scored-study.db"), candidate="anova(size=5)").features
-    shown = {row["feature"]["feature"]: row["feature"] for row in found["rows"]}
+    shown = {row["feature"]: row for row in found["features"]["shown"]}
     for feature in reported.shown:
         row = shown[feature.feature]
         assert (row["count"], row["verdict"], row["direction"]) == (feature.count, feature.verdict, feature.direction)
         assert row["stand_ins"] == list(feature.stand_ins)
-    assert found["facts"]["n_selected"] == len(reported.table)
+    assert found["n_selected"] == len(reported.table)
     assert "ANOVA F with 5 features" in text
 
 
 def test_rows_are_found_sorted_and_filtered(client):
     path = "scored-study/features"
     named, _ = ask(client, path, candidate="random", sort="name", search="GENE 1")
-    names = [row["feature"]["feature"] for row in named["rows"]]
+    names = [row["feature"] for row in named["features"]["shown"]]
     assert names == sorted(names)
     assert all("gene 1" in name for name in names)
     often, _ = ask(client, path, candidate="random")
-    counts = [row["feature"]["count"] for row in often["rows"]]
+    counts = [row["count"] for row in often["features"]["shown"]]
     assert counts == sorted(counts, reverse=True)
     places, _ = ask(client, path, candidate="random", sort="column")
-    columns = [row["place"] for row in places["rows"]]
-    assert columns == sorted(columns)
+    assert places["columns"] == sorted(places["columns"])
     strong, _ = ask(client, path, candidate="random", sort="effect")
-    effects = [row["feature"]["effect"] for row in strong["rows"]]
+    effects = [row["effect"] for row in strong["features"]["shown"]]
     assert {effects[0] > 0.7, effects[0] < 0.3} == {True, False}
-    chosen, _ = ask(client, path, candidate="random", verdict=often["rows"][0]["feature"]["verdict"])
-    assert {row["feature"]["verdict"] for row in chosen["rows"]} == {often["rows"][0]["feature"]["verdict"]}
+    chosen, _ = ask(client, path, candidate="random", verdict=often["features"]["shown"][0]["verdict"])
+    assert {row["verdict"] for row in chosen["features"]["shown"]} == {often["features"]["shown"][0]["verdict"]}
     first, text = ask(client, path, candidate="random", most=3)
-    assert (len(first["rows"]), first["n_found"]) == (3, often["n_found"])
+    assert (len(first["columns"]), first["n_found"]) == (3, often["n_found"])
     assert "most=103" in text
 
 
 def test_features_that_were_never_selected_are_found_by_their_name(client):
     listed, _ = ask(client, "scored-study/features", candidate="anova(size=2)")
-    never = next(place for place in range(6, 40) if place not in {row["place"] for row in listed["rows"]})
+    never = next(column for column in range(6, 40) if column not in listed["columns"])
     name = NAMES[never]
     found, _ = ask(client, "scored-study/features", candidate="anova(size=2)", search=name)
-    row = next(row["feature"] for row in found["rows"] if row["place"] == never)
+    row = found["features"]["shown"][found["columns"].index(never)]
     assert (row["count"], row["frequency"]) == (0, 0)
     page, text = ask(client, f"scored-study/features/{never}", candidate="anova(size=2)")
     assert page["feature"]["verdict"] == row["verdict"] == "not shown to exceed chance"
@@ -156,7 +155,6 @@ def test_one_feature_says_where_it_was_selected(client, stores):
     page, text = ask(client, "scored-study/features/0", candidate="anova(size=5)")
     runs = result.preferences("anova(size=5)")
     assert page["selected_in"] == runs.to_sparse().toarray()[:, 0].astype(bool).tolist()
-    assert page["resamples"] == list(runs.labels)
     last = page["shares"][-1]
     assert (last["resamples"], last["share"]) == (25, runs.frequency[0])
     assert (last["low"], last["high"]) == pytest.approx((page["feature"]["low"], page["feature"]["high"]))
@@ -172,9 +170,9 @@ def test_one_feature_says_where_it_was_selected(client, stores):
 def test_the_next_feature_is_the_next_row_of_the_table(client):
     query = {"candidate": "random", "sort": "name", "search": "gene"}
     table, _ = ask(client, "scored-study/features", **query)
-    places = [row["place"] for row in table["rows"]]
+    places = table["columns"]
     page, text = ask(client, f"scored-study/features/{places[1]}", **query)
-    assert (page["previous"]["place"], page["next"]["place"]) == (places[0], places[2])
+    assert (page["previous"]["column"], page["next"]["column"]) == (places[0], places[2])
     assert (page["position"], page["n_listed"]) == (2, table["n_found"])
     assert f"/studies/scored-study/features/{places[2]}?candidate=random&amp;sort=name&amp;search=gene" in text
     first, _ = ask(client, f"scored-study/features/{places[0]}", **query)
@@ -207,9 +205,9 @@ def test_what_is_selected_instead():
 def test_every_kind_of_study_has_features(client, study, sentence):
     found, text = ask(client, f"{study}-study/features")
     assert sentence in text
-    page, one = ask(client, f"{study}-study/features/{found['rows'][0]['place']}")
+    page, one = ask(client, f"{study}-study/features/{found['columns'][0]}")
     assert page["reason"]
-    assert page["next"]["place"] == found["rows"][1]["place"]
+    assert page["next"]["column"] == found["columns"][1]
     assert "<h3" in one
 
 

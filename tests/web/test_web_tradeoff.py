@@ -376,7 +376,7 @@ def test_an_unknown_candidate_cannot_stand_beside(client):
 def test_the_profile_is_that_of_the_library(client, weighed, query, options):
     page, profile = asked(client, "weighed/profile", **query), weighed.profile("anova", **options)
     (line,) = page["lines"]
-    assert line["knots"] == profile.knots
+    assert line["knots"] == list(profile.knots)
     for point, (_, row) in zip(line["points"], profile.frame.iterrows(), strict=True):
         for name in ("size", "stability", "low", "high", "random", "entering", "score"):
             assert point[name] == to_plain(float(row[name]))
@@ -393,7 +393,7 @@ def test_a_size_is_cut_from_the_stored_orders(client, weighed, size):
     assert (answer["low"], answer["high"]) == tuple(estimate.ci())
     assert [row["feature"] for row in answer["features"]] == known["feature"].tolist()
     assert [row["frequency"] for row in answer["features"]] == known["frequency"].tolist()
-    assert [weighed.feature_names[row["place"]] for row in answer["features"]] == known["feature"].tolist()
+    assert [weighed.feature_names[row["column"]] for row in answer["features"]] == known["feature"].tolist()
     assert (answer["score"] is None) == (size not in (1, 2, 4, 8))
     assert f"With {size} feature" in answer["sentence"]
     assert asked(client, "weighed/profile", size=size)["at"] == answer

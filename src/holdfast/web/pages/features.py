@@ -16,7 +16,7 @@ from holdfast.plots.lines import line_with_band
 from holdfast.plots.theme import alt, finish_chart, inline_data, tooltips
 from holdfast.preferences import Preferences
 from holdfast.report.building import describe_stability, estimate_stability
-from holdfast.report.features import describe_effects, show_name
+from holdfast.report.features import describe_effects, make_feature, show_name
 from holdfast.report.records import Feature, Features, FeatureTable, ReportOptions
 from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
@@ -34,7 +34,6 @@ from holdfast.tradeoff.selected import (
     default_candidate,
     features_that_count,
 )
-from holdfast.web.forms import NamedOption
 from holdfast.web.guard import RefusedError
 from holdfast.web.rendering import Page
 from holdfast.web.results import Snapshot, find_labels, without_warnings
@@ -52,6 +51,7 @@ VERDICTS = (
     HOLDS, OFTEN, UNTESTED, NOT_SHOWN, "takes turns", "undecided", "does not hold", NOT_ABOVE_CHANCE, AT_MOST_TWICE,
 )  # fmt: skip
 """All that is said of a feature, the best first."""
+NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,98 +66,95 @@ class CandidateFeatures:
         What each resample selected.
     found : SelectedFeatures
         The features that were ever selected.
-    places : ndarray of int
+    columns : ndarray of int
         Their columns, in the order of ``found``.
     never : dict
-        What is said of a feature that was never selected.
+        The facts of a feature that was never selected.
     """
 
     result: StudyResult
     runs: Preferences
     found: SelectedFeatures
-    places: NDArray[np.int64]
+    columns: NDArray[np.int64]
     never: dict[str, Any]
 
     def names(self) -> list[str]:
         """Names of all features of the study."""
         return [show_name(name) for name in self.runs.features]
 
-    def arrange(self, sort: Sort, search: str, verdict: str) -> list[int]:
-        """Return the columns of the features that a search finds, in order; without one, of those ever selected."""
-        places, frame = self.places, self.found.frame
-        order = _order(sort, self, frame)
-        chosen = places[order]
-        if search:
-            rest = np.setdiff1d(np.arange(self.runs.n_features), places)
-            chosen = np.concatenate([chosen, rest])
-            names, wanted = self.names(), search.casefold()
-            chosen = chosen[[wanted in names[place].casefold() for place in chosen]]
-        if verdict:
-            verdicts = dict(zip(places.tolist(), frame["verdict"], strict=True))
-            chosen = chosen[[verdicts.get(place, self.never.get("verdict")) == verdict for place in chosen.tolist()]]
-        return [int(place) for place in chosen]
+    def arrange(self, query: "FeaturesQuery") -> list[int]:
+        """Return the columns of the features that a query finds, in order; without a search, of those ever selected."""
+        frame, names = self.found.frame, self.names()
+        order = np.arange(len(frame))
+        if query.sort == "name":
+            order = np.array(sorted(order, key=lambda row: names[self.columns[row]].casefold()), dtype=int)
+        elif query.sort == "column":
+            order = np.argsort(self.columns)
+        elif query.sort == "effect":
+            neutral = 0.5 if self.found.effect == "AUC" else 0.0
+            strengths = np.nan_to_num((frame["effect"] - neutral).abs().to_numpy(), nan=-1.0)
+            order = np.argsort(-strengths, kind="stable")
+        elif query.sort == "with-stand-ins":
+            order = np.argsort(-frame["with_stand_ins"].to_numpy(), kind="stable")
+        chosen = self.columns[order].tolist()
+        if wanted := query.search.strip().casefold():
+            rest = np.setdiff1d(np.arange(self.runs.n_features), self.columns).tolist()
+            chosen = [column for column in [*chosen, *rest] if wanted in names[column].casefold()]
+        if query.verdict:
+            verdicts = dict(zip(self.columns.tolist(), frame["verdict"], strict=True))
+            unselected = self.never.get("verdict")
+            chosen = [column for column in chosen if verdicts.get(column, unselected) == query.verdict]
+        return chosen
 
-    def describe(self, places: Sequence[int]) -> list[Feature]:
-        """Return what is known of some features."""
-        row_of = {place: row for row, place in enumerate(self.places.tolist())}
-        known = [place for place in places if place in row_of]
-        names = [self.runs.features[place] for place in known]
+    def describe(self, columns: Sequence[int]) -> Features:
+        """Return these features, as a report holds those that it shows."""
+        row_of = {column: row for row, column in enumerate(self.columns.tolist())}
+        known = [column for column in columns if column in row_of]
+        names = [self.runs.features[column] for column in known]
         options = ReportOptions(
             candidate=self.found.candidate, rule="one-se", metric=None, measure=None, level=LEVEL, threshold=THRESHOLD,
             X=None,
         )  # fmt: skip
         effects = dict(zip(known, describe_effects(self.result, self.found, names, options), strict=True))
-        rows = self.found.frame.iloc[[row_of[place] for place in known]].to_dict(orient="records")
+        rows = self.found.frame.iloc[[row_of[column] for column in known]].to_dict(orient="records")
         facts: dict[int, dict[Any, Any]] = dict(zip(known, rows, strict=True))
-        return [self._feature(place, facts.get(place, self.never), effects.get(place, {})) for place in places]
+        features = self.runs.features
+        return Features(
+            n_features=self.found.n_features, n_runs=self.found.n_runs, threshold=THRESHOLD,
+            shown=tuple(
+                make_feature(features[column], facts.get(column, self.never), **effects.get(column, {}))
+                for column in columns
+            ),
+            table=NO_TABLE, map=None, bound="", top=self.found.top, correlation_checked=False,
+            chance=float(self.runs.density), effect=self.found.effect, no_effects=self.found.missing,
+            no_model_use=self.found.no_model_use,
+        )  # fmt: skip
 
-    def _feature(self, place: int, row: dict[Any, Any], effects: dict[str, Any]) -> Feature:
-        numbers: dict[str, Any] = {name: float(row[name]) for name in ("frequency", "low", "high", "with_stand_ins")}
-        return Feature(
-            feature=show_name(self.runs.features[place]),
-            count=int(row["count"]),
-            stand_ins=tuple(show_name(name) for name in row["stand_ins"]),
-            verdict=str(row["verdict"]),
-            **numbers,
-            **effects,
-        )
-
-    def selected_in(self, place: int) -> NDArray[np.bool_]:
+    def selected_in(self, column: int) -> NDArray[np.bool_]:
         """Which resamples selected a feature."""
         indices, pointers = self.runs.lists()
         selected = np.zeros(self.runs.n_runs, dtype=bool)
-        selected[np.repeat(np.arange(self.runs.n_runs), np.diff(pointers))[indices == place]] = True
+        selected[np.repeat(np.arange(self.runs.n_runs), np.diff(pointers))[indices == column]] = True
         return selected
 
-
-def _order(sort: Sort, features: CandidateFeatures, frame: Any) -> Any:
-    if sort == "name":
-        names = features.names()
-        return np.array(sorted(range(len(frame)), key=lambda row: names[features.places[row]].casefold()), dtype=int)
-    if sort == "column":
-        return np.argsort(features.places)
-    if sort == "effect":
-        neutral = 0.5 if features.found.effect == "AUC" else 0.0
-        return np.argsort(-np.nan_to_num((frame["effect"] - neutral).abs().to_numpy(), nan=-1.0), kind="stable")
-    if sort == "with-stand-ins":
-        return np.argsort(-frame["with_stand_ins"].to_numpy(), kind="stable")
-    return np.arange(len(frame))
+    def link(self, column: int) -> dict[str, Any]:
+        """A feature as templates link to it."""
+        return {"column": column, "feature": show_name(self.runs.features[column])}
 
 
 # What a snapshot remembers
 
 
-def find_places(snapshot: Snapshot, names: Sequence[str]) -> tuple[int, ...]:
-    """Return the columns of features by the names that readers see."""
-    columns = snapshot.remember("columns of features", _list_columns)
+def find_columns(snapshot: Snapshot, names: Sequence[str]) -> tuple[int, ...]:
+    """Return the columns of features by the names that readers see, or by the number of one without a name."""
+
+    def list_columns(result: StudyResult) -> dict[str, int]:
+        features = result.feature_names
+        numbered = {show_name(column): column for column in range(len(features))}
+        return numbered | {show_name(features[column]): column for column in range(len(features) - 1, -1, -1)}
+
+    columns = snapshot.remember("columns of features", list_columns)
     return tuple(columns[name] for name in names)
-
-
-def _list_columns(result: StudyResult) -> dict[str, int]:
-    """The columns of all features by name, and by the number that one without a name is called by."""
-    features = result.feature_names
-    numbered = {show_name(column): column for column in range(len(features))}
-    return numbered | {show_name(features[column]): column for column in range(len(features) - 1, -1, -1)}
 
 
 def read_subsets(result: StudyResult, candidate: str) -> Preferences:
@@ -173,41 +170,30 @@ def find_features(snapshot: Snapshot, candidate: str) -> CandidateFeatures:
     def find(result: StudyResult) -> CandidateFeatures:
         runs = read_subsets(result, candidate)
         found = without_warnings(lambda: result.features(candidate, level=LEVEL, threshold=THRESHOLD))
-        column = {feature: place for place, feature in enumerate(runs.features)}
-        places = np.array([column[feature] for feature in found.frame["feature"]], dtype=np.int64)
-        never = _check_never_selected(result, candidate, runs, found.top)
-        return _as_in_report(CandidateFeatures(result=result, runs=runs, found=found, places=places, never=never))
+        column_of = {feature: column for column, feature in enumerate(runs.features)}
+        columns = np.array([column_of[feature] for feature in found.frame["feature"]], dtype=np.int64)
+        missing = np.flatnonzero(runs.counts == 0)
+        never: dict[str, Any] = {}
+        if missing.size:  # the same is said of all that were never selected
+            name = runs.features[int(missing[0])]
+            checked = without_warnings(
+                lambda: check_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=found.top)
+            )
+            never = {str(key): value for key, value in checked.iloc[0].to_dict().items()}
+        return _match_report(CandidateFeatures(result=result, runs=runs, found=found, columns=columns, never=never))
 
     return snapshot.remember(("features", candidate), find)
 
 
-def _check_never_selected(result: StudyResult, candidate: str, runs: Preferences, top: int | None) -> dict[str, Any]:
-    """What is said of a feature that was never selected: the same of all."""
-    missing = np.flatnonzero(runs.counts == 0)
-    if not missing.size:
-        return {}
-    name = runs.features[int(missing[0])]
-    checked = without_warnings(
-        lambda: check_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=top)
-    )
-    return {str(key): value for key, value in checked.iloc[0].to_dict().items()}
-
-
-def _as_in_report(features: CandidateFeatures) -> CandidateFeatures:
+def _match_report(features: CandidateFeatures) -> CandidateFeatures:
     """Let no feature hold unless the selection may, as in the report of the candidate."""
     found, result = features.found, features.result
     holds = np.flatnonzero(found.frame["verdict"] == HOLDS)
     if not holds.size:
         return features
-    common = result.common_measure()
-    estimate = estimate_stability(result, found.candidate, common, None)
+    estimate = estimate_stability(result, found.candidate, result.common_measure(), None)
     stability = describe_stability(result, found.candidate, {found.candidate: estimate}, LEVEL)
-    record = Features(
-        n_features=found.n_features, n_runs=found.n_runs, threshold=THRESHOLD,
-        shown=tuple(features.describe([int(features.places[holds[0]])])),
-        table=FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=()),
-        map=None, bound="", top=found.top, correlation_checked=False, chance=float(features.runs.density),
-    )  # fmt: skip
+    record = features.describe([int(features.columns[holds[0]])])
     matched = match_headline(record, stability, compare_with_guessing(result, found.candidate, None))
     label = matched.shown[0].verdict if matched else HOLDS
     verdicts = found.frame["verdict"].where(found.frame["verdict"] != HOLDS, label)
@@ -236,11 +222,11 @@ def count_so_far(selected: NDArray[np.bool_], most: int = 20) -> list[dict[str, 
     return rows
 
 
-def count_elsewhere(snapshot: Snapshot, place: int) -> list[dict[str, Any]]:
+def count_elsewhere(snapshot: Snapshot, column: int) -> list[dict[str, Any]]:
     """Return how often each candidate selected a feature; undefined where none of its fits has finished."""
     labels, rows = find_labels(snapshot), []
     for candidate, (counts, n_runs) in snapshot.remember("counts", _count_all).items():
-        count = int(counts[place]) if n_runs else 0
+        count = int(counts[column]) if n_runs else 0
         low, high = find_interval(count, n_runs) if n_runs else (math.nan, math.nan)
         rows.append({
             "candidate": candidate, "label": labels.candidate(candidate), "count": count, "resamples": n_runs,
@@ -296,63 +282,11 @@ class FeaturesQuery:
     verdict: str = ""
     most: int = 50
 
-    def address(self, study: str, place: int | None = None) -> str:
+    def address(self, study: str, column: int | None = None) -> str:
         """Where the table is shown, or one feature of it."""
-        if place is None:
+        if column is None:
             return study_address(study, "features", list_changes(self))
-        return study_address(study, f"features/{place}", list_changes(replace(self, most=FeaturesQuery.most)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeatureFacts:
-    """What holds for all features of a candidate.
-
-    Attributes
-    ----------
-    n_features, n_selected, n_runs : int
-        Number of features, of those ever selected, and of resamples.
-    threshold, level : float
-        Selection frequency that the interval of a feature must exceed, and the level of intervals.
-    chance : float
-        Selection frequency of a feature drawn at random.
-    top : int or None
-        How many of the best features of a ranking or weights count as selected; None for subsets.
-    effect : str or None
-        What effects are (AUC, rank correlation); None if there are none.
-    no_effects, no_model_use : str or None
-        Why there are no effects, and why it is not said what models do with a feature.
-    model_uses : bool
-        Whether it is said what models do with a feature.
-    """
-
-    n_features: int
-    n_selected: int
-    n_runs: int
-    threshold: float
-    level: float
-    chance: float
-    top: int | None
-    effect: str | None
-    no_effects: str | None
-    no_model_use: str | None
-    model_uses: bool
-    rows_visible: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeatureRow:
-    """A row of the table.
-
-    Attributes
-    ----------
-    place : int
-        Column of the feature in the data, from 0.
-    feature : Feature
-        What is known of it.
-    """
-
-    place: int
-    feature: Feature
+        return study_address(study, f"features/{column}", list_changes(replace(self, most=FeaturesQuery.most)))
 
 
 @routes.page("/studies/{study}/features", "study_features.html.j2")
@@ -360,29 +294,27 @@ def show_features(site: Site, study: str, query: FeaturesQuery) -> Page:
     """List the features of a candidate: how often they were selected, their effects, stand-ins and verdicts."""
     check_query(query)
     page = Page(
-        state=site.launcher.state(study), measured=0, settings=query, candidates=(), missing=None, facts=None,
-        n_found=0, rows=(), label="", more="", sorts=SORTS, verdicts=VERDICTS,
+        state=site.launcher.state(study), settings=query, candidates=(), missing=None, features=None, columns=(),
+        n_found=0, n_selected=0, label="", more="", sorts=SORTS, verdicts=VERDICTS, level=LEVEL,
     )  # fmt: skip
     try:
         snapshot = site.results.get(study)
+        page.settings = query = with_candidate(snapshot, query)
+        labels = find_labels(snapshot)
+        page.candidates = {name: labels.candidate(name) for name in snapshot.result.candidates}
+        page.label = labels.candidate(query.candidate)
     except RefusedError as refused:
         page.missing = refused.sentence.rstrip(".")
         return page
-    page.settings = query = with_candidate(snapshot, query)
-    page.candidates, page.label = list_candidates(snapshot), find_labels(snapshot).candidate(query.candidate)
-    page.measured = snapshot.progress.done
     try:
         features = find_features(snapshot, query.candidate)
     except ValueError as error:
         page.missing = str(error).rstrip(".")
         return page
-    order = features.arrange(query.sort, query.search.strip(), query.verdict)
-    shown = order[: query.most]
-    page.facts, page.n_found = list_facts(features), len(order)
+    order = features.arrange(query)
+    page.columns, page.n_found, page.n_selected = order[: query.most], len(order), len(features.columns)
+    page.features = features.describe(page.columns)
     page.more = replace(query, most=min(query.most + 100, MAX_SHOWN)).address(study)
-    page.rows = tuple(
-        FeatureRow(place=place, feature=feature) for place, feature in zip(shown, features.describe(shown), strict=True)
-    )
     return page
 
 
@@ -402,22 +334,6 @@ def with_candidate(snapshot: Snapshot, query: FeaturesQuery) -> FeaturesQuery:
         return replace(query, candidate=snapshot.remember("reported candidate", default_candidate))
     snapshot.result.family(query.candidate)  # raises a sentence that lists the candidates
     return query
-
-
-def list_candidates(snapshot: Snapshot) -> tuple[NamedOption, ...]:
-    """The candidates of a study, with what they are called."""
-    labels = find_labels(snapshot)
-    return tuple(NamedOption(name=name, label=labels.candidate(name)) for name in snapshot.result.candidates)
-
-
-def list_facts(features: CandidateFeatures) -> FeatureFacts:
-    """What holds for all features of a candidate."""
-    found = features.found
-    return FeatureFacts(
-        n_features=found.n_features, n_selected=len(found.frame), n_runs=found.n_runs, threshold=THRESHOLD, level=LEVEL,
-        chance=float(features.runs.density), top=found.top, effect=found.effect, no_effects=found.missing,
-        no_model_use=found.no_model_use, model_uses=found.has_model_use,
-    )  # fmt: skip
 
 
 # One feature
@@ -458,50 +374,40 @@ def draw_shares(page: Page, *, narrow: bool) -> "AnyChart":
     return finish_chart(chart, finding, notes, width=width + 60)
 
 
-@routes.page("/studies/{study}/features/{place}", "feature.html.j2", draw=draw_feature)
-def show_feature(site: Site, study: str, place: str, query: FeaturesQuery) -> Page:
+@routes.page("/studies/{study}/features/{column}", "feature.html.j2", draw=draw_feature)
+def show_feature(site: Site, study: str, column: str, query: FeaturesQuery) -> Page:
     """Show one feature, by its column: how often it was selected, its effect, and what is selected instead."""
     check_query(query)
     state, snapshot = site.launcher.state(study), site.results.get(study)
     query = with_candidate(snapshot, query)
-    features = find_features(snapshot, query.candidate)
+    features, labels = find_features(snapshot, query.candidate), find_labels(snapshot)
     n_features = features.runs.n_features
-    if not (place.isascii() and place.isdigit() and len(place) < 12 and int(place) < n_features):
-        raise RefusedError(404, f"Expected the column of a feature, from 0 to {n_features - 1}, got {place[:20]!r}.")
-    column = int(place)
-    (feature,) = features.describe([column])
-    order = features.arrange(query.sort, query.search.strip(), query.verdict)
-    position = order.index(column) + 1 if column in order else 0
-    selected, facts = features.selected_in(column), list_facts(features)
-    frame = selected_instead(features.runs, column, most=MAX_INSTEAD, level=LEVEL)
-    instead = [{**row, **_link(features, int(row["column"]))} for row in frame.to_dict(orient="records")]
+    if not (column.isascii() and column.isdigit() and len(column) < 12 and int(column) < n_features):
+        raise RefusedError(404, f"Expected the column of a feature, from 0 to {n_features - 1}, got {column[:20]!r}.")
+    number = int(column)
+    facts = features.describe([number])
+    (feature,) = facts.shown
+    order = features.arrange(query)
+    position = order.index(number) + 1 if number in order else 0
+    selected = features.selected_in(number)
+    frame = selected_instead(features.runs, number, most=MAX_INSTEAD, level=LEVEL)
+    column_of = {name: other for other, name in enumerate(features.runs.features)}
+    stand_ins = list(features.found.frame["stand_ins"][features.columns == number])
     return Page(
-        state=state, measured=snapshot.progress.done, settings=query, candidates=list_candidates(snapshot),
-        facts=facts, place=column, feature=feature, reason=explain_verdict(feature, facts),
-        no_boxes=not any(box.quantiles for box in feature.boxes),
-        selected_in=tuple(selected.tolist()), resamples=tuple(features.runs.labels or ()),
-        shares=count_so_far(selected), elsewhere=count_elsewhere(snapshot, column),
-        stand_ins=_link_stand_ins(features, column), instead=instead, position=position,
-        n_listed=len(order), previous=_link(features, order[position - 2]) if position > 1 else None,
-        next=_link(features, order[position]) if 0 < position < len(order) else None,
+        state=state, settings=query, candidates={name: labels.candidate(name) for name in snapshot.result.candidates},
+        facts=facts, column=number, feature=feature, reason=explain_verdict(feature, facts), level=LEVEL,
+        no_boxes=not any(box.quantiles for box in feature.boxes), selected_in=tuple(selected.tolist()),
+        shares=count_so_far(selected), elsewhere=count_elsewhere(snapshot, number),
+        stand_ins=[features.link(column_of[name]) for names in stand_ins for name in names],
+        instead=[{**row, **features.link(int(row["column"]))} for row in frame.to_dict(orient="records")],
+        position=position, n_listed=len(order), previous=features.link(order[position - 2]) if position > 1 else None,
+        next=features.link(order[position]) if 0 < position < len(order) else None,
     )  # fmt: skip
 
 
-def _link(features: CandidateFeatures, place: int) -> dict[str, Any]:
-    return {"place": place, "feature": show_name(features.runs.features[place])}
-
-
-def _link_stand_ins(features: CandidateFeatures, place: int) -> list[dict[str, Any]]:
-    rows = np.flatnonzero(features.places == place)
-    if not rows.size:
-        return []
-    column = {name: other for other, name in enumerate(features.runs.features)}
-    return [_link(features, column[name]) for name in features.found.frame["stand_ins"].iloc[int(rows[0])]]
-
-
-def explain_verdict(feature: Feature, facts: FeatureFacts) -> str:
+def explain_verdict(feature: Feature, facts: Features) -> str:
     """Why the verdict on a feature is what it is, in a sentence."""
-    level, threshold = format_percent(facts.level), format_percent(facts.threshold)
+    level, threshold = format_percent(LEVEL), format_percent(facts.threshold)
     low, high, chance = format_percent(feature.low, 0), format_percent(feature.high, 0), f"{100 * facts.chance:.2g} %"
     often = f"Its selection frequency is above {threshold}: the {level} interval begins at {low}."
     spread = f"The {level} interval of its selection frequency, {low} to {high},"

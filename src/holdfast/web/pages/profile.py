@@ -1,8 +1,9 @@
 """How many features: stability over the number of features, and what is selected at each, from the stored orders."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,90 +59,6 @@ class ProfileSource:
     sizes: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProfileLine:
-    """The profile of one selector.
-
-    Attributes
-    ----------
-    name : str
-        The selector, or the candidate.
-    knots : tuple of int
-        Sizes after which features enter almost at random.
-    points : list of dict
-        The sizes, the smallest first: a row of the frame of a :class:`holdfast.SizeProfile` each, with whether it is a
-        knot, and the score and its standard error, undefined where there is none.
-    """
-
-    name: str
-    knots: tuple[int, ...]
-    points: list[dict[str, Any]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizedFeature:
-    """A feature that was selected at a size.
-
-    Attributes
-    ----------
-    feature : str
-        Its name.
-    place : int
-        Its column in the data, from 0.
-    count : int
-        Number of resamples that selected it.
-    frequency, low, high : float
-        Their share, and its interval.
-    """
-
-    feature: str
-    place: int
-    count: int
-    frequency: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizedSelection:
-    """What is selected if so many features are.
-
-    Attributes
-    ----------
-    family : str
-        The selector, or the candidate.
-    size : int
-        Number of features.
-    stability, low, high : float
-        Stability and its interval.
-    random : float
-        Stability of random subsets of this size.
-    score, score_error : float
-        Score of the candidate with this size and its standard error; undefined where there is none.
-    n_runs : int
-        Number of resamples.
-    n_selected : int
-        Number of features that were selected in any of them.
-    features : tuple of SizedFeature
-        These features, the most frequent first, at most 100.
-    sentence : str
-        The stability in a sentence.
-    """
-
-    family: str
-    size: int
-    stability: float
-    low: float
-    high: float
-    random: float
-    score: float
-    score_error: float
-    n_runs: int
-    n_selected: int
-    features: tuple[SizedFeature, ...]
-    sentence: str
-
-
 # The page
 
 
@@ -193,11 +110,11 @@ def draw_lines(page: Page) -> dict[str, str]:
     labels = {source.name: source.label for source in page.sources}
     rows = [
         {
-            "selector": labels[line.name], "baseline": point["random"],
+            "selector": labels[line["name"]], "baseline": point["random"],
             **{name: point[name] for name in ("size", "stability", "low", "high", "knot")},
         }
         for line in page.lines
-        for point in line.points
+        for point in line["points"]
     ]  # fmt: skip
     if len(rows) < 2:
         return {}
@@ -212,23 +129,28 @@ def show_profile(site: Site, study: str, query: ProfileQuery) -> Page:
     options = choose_options(snapshot, query.measure, query.metric, query.level, subsets=True)
     sources, source = find_sources(snapshot), find_source(snapshot, query.family)
     if source is None:
-        lines: list[ProfileLine] = []
+        lines: list[dict[str, Any]] = []
     else:
         others = [other for other in sources if query.together and not other.missing and other != source]
-        lines = [_make_line(_profile(snapshot, each.name, options)) for each in [source, *others][:MAX_LINES]]
-    size = query.size or (_usual_size(lines[0]) if lines else 0)
-    knots = KNOTS.format("0.2") if any(line.knots for line in lines) else ""
+        key = (options.measure, options.metric, options.level)
+        lines = [
+            snapshot.remember(("profile", name, *key), partial(make_line, name=name, options=options))
+            for name in [source.name, *(other.name for other in others)][:MAX_LINES]
+        ]
+    size = query.size or (default_size(lines[0]) if lines else 0)
+    knots = KNOTS.format("0.2") if any(line["knots"] for line in lines) else ""
+    nested = "The samples of full size are measured here." if snapshot.result.design == "nested_subsamples" else ""
     return Page(
         state=state, labels=find_labels(snapshot), options=options, sources=sources, source=source,
         together=query.together, lines=tuple(lines), knots=knots,
         at=None if source is None else select_size(snapshot, source, size, options),
-        notes=_notes(snapshot.result),
+        notes=tuple(filter(None, [describe_unfinished(snapshot.result), nested])),
     )  # fmt: skip
 
 
 @routes.data("/studies/{study}/profile/{size}")
-def read_size(site: Site, study: str, size: str, query: SizeQuery) -> SizedSelection:
-    """Tell what is selected if so many features are, from the stored orders."""
+def read_size(site: Site, study: str, size: str, query: SizeQuery) -> dict[str, Any]:
+    """Return what is selected if so many features are, from the stored orders."""
     snapshot = site.results.get(study)
     if not size.isascii() or not size.isdigit() or len(size) > 9:
         raise ValueError(f"Expected a number of features, got {size[:60]!r}.")
@@ -245,18 +167,18 @@ def read_size(site: Site, study: str, size: str, query: SizeQuery) -> SizedSelec
 def find_sources(snapshot: Snapshot) -> tuple[ProfileSource, ...]:
     """Return all selectors, and candidates that order all features, with the sizes that can be asked for."""
     labels = find_labels(snapshot)
-    return snapshot.remember("profile sources", lambda result: tuple(_sources(result, labels)))
 
+    def list_sources(result: StudyResult) -> tuple[ProfileSource, ...]:
+        sources = []
+        for family in result.families:
+            ordering = [
+                name for name in result.candidates if result.family(name) == family and gives_orders(result, name)
+            ]
+            for name in ordering or [family]:
+                sources.append(_source(result, name, labels.candidate(name) if ordering else labels.family(name)))
+        return tuple(sources)
 
-def _sources(result: StudyResult, labels: Labels) -> list[ProfileSource]:
-    sources = []
-    for family in result.families:
-        ordering = [name for name in result.candidates if result.family(name) == family and gives_orders(result, name)]
-        names = dict.fromkeys(ordering or [family])
-        sources += [
-            _source(result, name, labels.candidate(name) if ordering else labels.family(name)) for name in names
-        ]
-    return sources
+    return snapshot.remember("profile sources", list_sources)
 
 
 def _source(result: StudyResult, name: str, label: str) -> ProfileSource:
@@ -287,67 +209,65 @@ def find_source(snapshot: Snapshot, name: str) -> ProfileSource | None:
 # The profile
 
 
-def _profile(snapshot: Snapshot, name: str, options: CommonOptions) -> SizeProfile:
-    key = ("profile", name, options.measure, options.metric, options.level)
-    return snapshot.remember(key, lambda result: without_warnings(lambda: _work_out(result, name, options)))
-
-
-def _work_out(result: StudyResult, name: str, options: CommonOptions, sizes: list[int] | None = None) -> SizeProfile:
+def make_line(
+    result: StudyResult, name: str, options: CommonOptions, sizes: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Return the profile of a selector: its knots, and the rows of its frame, with scores where there are some."""
     metric = options.metric if result.has_scores else None
+
+    def find_profile(metric: str | None) -> SizeProfile:
+        return without_warnings(
+            lambda: result.profile(name, options.measure, sizes=sizes, metric=metric, level=options.level)
+        )
+
     try:
-        return result.profile(name, options.measure, sizes=sizes, metric=metric, level=options.level)
+        profile = find_profile(metric)
     except ValueError:  # the candidates with these sizes have no scores
-        return result.profile(name, options.measure, sizes=sizes, level=options.level)
-
-
-def _make_line(profile: SizeProfile) -> ProfileLine:
+        profile = find_profile(None)
     frame = profile.frame.assign(**{name: math.nan for name in ("score", "score_se") if name not in profile.frame})
     frame = frame.assign(knot=frame["size"].isin(list(profile.knots))).rename(columns={"score_se": "score_error"})
-    points: list[Any] = frame.to_dict("records")
-    return ProfileLine(name=profile.name, knots=tuple(profile.knots), points=points)
+    return {"name": profile.name, "knots": tuple(profile.knots), "points": frame.to_dict("records")}
 
 
-def _usual_size(line: ProfileLine) -> int:
+def default_size(line: Mapping[str, Any]) -> int:
     """The size to look at first: the first knot, else the most stable one."""
-    known = [point for point in line.points if not math.isnan(point["stability"])]
-    if line.knots or not known:
-        return line.knots[0] if line.knots else int(line.points[0]["size"])
-    return int(max(known, key=lambda point: point["stability"])["size"])
+    if line["knots"]:
+        return int(line["knots"][0])
+    points = line["points"]
+    stable = max(points, key=lambda point: -math.inf if math.isnan(point["stability"]) else point["stability"])
+    return int(stable["size"])
 
 
 # One size
 
 
-def select_size(snapshot: Snapshot, source: ProfileSource, size: int, options: CommonOptions) -> SizedSelection:
-    """Return what is selected if so many features are; an error if the orders do not tell."""
+def select_size(snapshot: Snapshot, source: ProfileSource, size: int, options: CommonOptions) -> dict[str, Any]:
+    """Return what is selected if so many features are: stability, score, and the most frequent features."""
     if not source.least <= size <= source.most or (source.sizes and size not in source.sizes):
         which = ", ".join(map(str, source.sizes)) if source.sizes else f"{source.least:,} to {source.most:,}"
         raise ValueError(f"Expected a number of features that was stored for {source.label} ({which}), got {size:,}.")
-    key = ("size", source.name, size, options.measure, options.metric, options.level)
-    return snapshot.remember(key, lambda result: without_warnings(lambda: _select(result, source.name, size, options)))
 
+    def select(result: StudyResult) -> dict[str, Any]:
+        (point,) = make_line(result, source.name, options, [size])["points"]
+        (designed,) = cut_to_sizes(result, source.name, [size])[0].values()
+        table = feature_table(designed.runs, level=options.level).head(MAX_FEATURES)
+        columns = np.argsort(-designed.runs.counts, kind="stable")[: len(table)]  # in the order of the table
+        rows = table.assign(feature=table["feature"].map(show_name), column=columns)
+        n_runs, n_selected = designed.runs.n_runs, int((designed.runs.counts > 0).sum())
+        return {
+            "family": source.name, "size": size, "n_runs": n_runs, "n_selected": n_selected,
+            "features": rows[["feature", "column", "count", "frequency", "low", "high"]].to_dict("records"),
+            **{key: float(point[key]) for key in ("stability", "low", "high", "random", "score", "score_error")},
+            "sentence": _describe_size(point, n_runs, n_selected, options, make_labels(result)),
+        }  # fmt: skip
 
-def _select(result: StudyResult, name: str, size: int, options: CommonOptions) -> SizedSelection:
-    (point,) = _make_line(_work_out(result, name, options, [size])).points
-    (designed,) = cut_to_sizes(result, name, [size])[0].values()
-    table = feature_table(designed.runs, level=options.level)
-    places = np.argsort(-designed.runs.counts, kind="stable")[: len(table)].tolist()  # in the order of the table
-    rows: list[Any] = table[["feature", "count", "frequency", "low", "high"]].to_dict("records")
-    features = tuple(
-        SizedFeature(**{**row, "feature": show_name(row["feature"]), "place": place})
-        for place, row in zip(places[:MAX_FEATURES], rows, strict=False)
-    )
-    return SizedSelection(
-        family=name, size=size, n_runs=designed.runs.n_runs, n_selected=len(table), features=features,
-        **{key: float(point[key]) for key in ("stability", "low", "high", "random", "score", "score_error")},
-        sentence=_describe_size(point, designed.runs.n_runs, len(table), options, make_labels(result)),
-    )  # fmt: skip
+    return snapshot.remember(("size", source.name, size, options.measure, options.metric, options.level), select)
 
 
 def _describe_size(
     point: Mapping[str, Any], n_runs: int, n_selected: int, options: CommonOptions, labels: Labels
 ) -> str:
-    """The stability at a size, and how many features took turns, in sentences."""
+    """The stability at a size, and how many features were selected, in sentences."""
     count = format_count(point["size"], "feature")
     if math.isnan(point["stability"]):
         first = (
@@ -364,8 +284,3 @@ def _describe_size(
     return (
         f"{first}{score} {format_count(n_runs, 'resample')} selected {format_count(n_selected, 'different feature')}."
     )
-
-
-def _notes(result: StudyResult) -> tuple[str, ...]:
-    nested = "The samples of full size are measured here." if result.design == "nested_subsamples" else ""
-    return tuple(filter(None, [describe_unfinished(result), nested]))

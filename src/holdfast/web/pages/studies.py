@@ -13,7 +13,7 @@ from holdfast.benchmarking.running import LIST
 from holdfast.report import Summary
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
-from holdfast.web.pages.features import find_places
+from holdfast.web.pages.features import find_columns
 from holdfast.web.pages.files import list_files
 from holdfast.web.rendering import Page
 from holdfast.web.results import (
@@ -205,7 +205,7 @@ def _find_results(site: Site, state: StudyState, query: ResultQuery) -> StudyRes
         planned=snapshot.progress.total,
         every=snapshot.every,
         options=options,
-        places=() if summary.features is None else find_places(snapshot, summary.features.table.feature),
+        places=() if summary.features is None else find_columns(snapshot, summary.features.table.feature),
     )
 
 

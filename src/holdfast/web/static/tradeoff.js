@@ -2,16 +2,16 @@
 import {ask, load, onLive} from "./page.js";
 
 const drawnBy = (live, figure, act) => {
-  const place = live?.querySelector(`#${figure} [data-holdfast-chart]`);
-  if (!place) return;
+  const chart = live?.querySelector(`#${figure} [data-holdfast-chart]`);
+  if (!chart) return;
   const listen = () => {
-    place.holdfastView.addEventListener("click", (event, item) => { if (item?.datum) act(item.datum); });
-    place.holdfastView.addEventListener("mouseover", (event, item) => {
-      place.classList.toggle("clickable", Boolean(item?.datum && "stability" in item.datum));
+    chart.holdfastView.addEventListener("click", (event, item) => { if (item?.datum) act(item.datum); });
+    chart.holdfastView.addEventListener("mouseover", (event, item) => {
+      chart.classList.toggle("clickable", Boolean(item?.datum && "stability" in item.datum));
     });
   };
-  place.addEventListener("holdfast-drawn", listen);
-  if (place.holdfastView) listen();
+  chart.addEventListener("holdfast-drawn", listen);
+  if (chart.holdfastView) listen();
 };
 
 // The front: a point does what the name in the table does
@@ -42,22 +42,22 @@ const bar = row => make("svg", {width: 120, height: 11, viewBox: "0 0 120 11", p
   make("rect", {class: "fill", width: 120 * row.frequency, height: 11}),
   make("line", {x1: 120 * row.low, x2: 120 * row.high, y1: 5.5, y2: 5.5, "stroke-width": 1.5}));
 const tableRow = (row, {interval, features}) => make("tr", {},
-  make("td", {class: "name"}, make("a", {href: `${features}/${row.place}`}, row.feature)), make("td", {class: "bar"}, bar(row)),
+  make("td", {class: "name"}, make("a", {href: `${features}/${row.column}`}, row.feature)), make("td", {class: "bar"}, bar(row)),
   make("td", {class: "n", "data-label": "Frequency"}, `${percent(row.frequency)} %`),
   make("td", {class: "n", "data-label": interval}, `${percent(row.low)} to ${percent(row.high)} %`));
 
-const show = (place, answer) => {
-  place.querySelector("[data-sentence]").textContent = answer.sentence;
-  const rows = place.querySelector("[data-rows]");
+const show = (sized, answer) => {
+  sized.querySelector("[data-sentence]").textContent = answer.sentence;
+  const rows = sized.querySelector("[data-rows]");
   rows.replaceChildren(...answer.features.map(row => tableRow(row, rows.dataset)));
-  place.querySelector("[data-listed]").textContent =
+  sized.querySelector("[data-listed]").textContent =
     answer.features.length < answer.n_selected ? `; the first ${answer.features.length}` : "";
 };
 
 onLive(live => {
   const form = live?.querySelector("form[data-sizes]");
   if (!form) return;
-  const place = live.querySelector("#sized"), problem = place.querySelector("[data-problem]");
+  const sized = live.querySelector("#sized"), problem = sized.querySelector("[data-problem]");
   const size = form.elements.size, exact = form.querySelector("#size-number");
   let timer = 0, asked = null, shown = size.value;
   const fetchSize = async () => {
@@ -65,9 +65,9 @@ onLive(live => {
     asked?.abort();
     const own = asked = new AbortController(), wanted = size.value;
     const query = new URLSearchParams([...new FormData(form)].filter(([name, value]) => name !== "size" && value !== ""));
-    place.classList.add("busy");
+    sized.classList.add("busy");
     try {
-      show(place, await ask("GET", `${form.dataset.ask}/${encodeURIComponent(wanted)}?${query}`, undefined, {signal: own.signal}));
+      show(sized, await ask("GET", `${form.dataset.ask}/${encodeURIComponent(wanted)}?${query}`, undefined, {signal: own.signal}));
       problem.hidden = true;
       shown = wanted;
       const address = new URL(location.href);
@@ -76,7 +76,7 @@ onLive(live => {
     } catch (error) {
       if (error.name !== "AbortError") { problem.textContent = error.message; problem.hidden = false; }
     } finally {
-      if (asked === own) place.classList.remove("busy");
+      if (asked === own) sized.classList.remove("busy");
     }
   };
   const move = value => {
