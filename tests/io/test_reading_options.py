@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from dataclasses import fields
+from html import escape
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -19,6 +20,7 @@ from holdfast.cli.running import checked_options
 from holdfast.cli.studies import study
 from holdfast.io.options import DEFAULTS, OF_FILE, OPTIONS, ReadOptions
 from holdfast.web.tables import TableQuery
+from serving import open_client, upload
 
 OFFERED = {name: option for name, option in OPTIONS.items() if option.in_commands}
 COMMANDS = typer.main.get_command(app).commands
@@ -85,23 +87,26 @@ def test_messages_name_the_options_of_commands():
     assert as_options("drop_constant=True") == "drop_constant=True"
 
 
-def test_the_page_offers_every_option():
+def test_the_page_offers_every_option(tmp_path):
     asked = {field.name: field for field in fields(TableQuery)}
-    assert set(asked) == {*OFFERED, "asked"}
+    assert set(asked) == {*OPTIONS, "asked"}
     hints, declared = get_type_hints(TableQuery), get_type_hints(ReadOptions)
     for name, option in OFFERED.items():
         assert (asked[name].default or None) == (DEFAULTS[name] or None), name
         if option.kind == "choice":
             assert hints[name] == declared[name]
-    template = (ROOT / "src/holdfast/web/templates/table.html.j2").read_text(encoding="utf-8")
-    form = template.partition("{% macro options() %}")[2].partition("{% endmacro %}")[0]
-    named = re.findall(r'(?:column|choice)\("(\w+)"|name="(\w+)"|\("asked", "(\w+)"\)', form)
-    assert {name for names in named for name in names if name} == set(OFFERED)
-    for name, option in OFFERED.items():
-        if option.kind == "choice":
-            line = next(line for line in form.splitlines() if f'choice("{name}"' in line)
-            values = re.findall(r'\("([\w-]*)", "', line.partition("[")[2])
-            assert [value for value in values if value] == list(option.choices)
+    with open_client(tmp_path) as client:
+        keys = [upload(client, b"a,b\n1,x\n2,y\n", name) for name in ("one.csv", "two.csv")]
+        form = client.get(f"/data/{keys[0]}", params={"drop_constant": "false"}).text.partition('id="options"')[2]
+        assert set(re.findall(r'id="say-(\w+)" name="\1"', form)) == set(OFFERED)
+        for name, option in OFFERED.items():
+            field = form.partition(f'id="say-{name}"')[2].partition("</div>")[0]
+            assert f'<label for="say-{name}">{escape(option.help.rstrip("."))}</label>' in form
+            if option.kind == "choice":
+                expected = {"", *option.choices} - {DEFAULTS[name]}
+                assert set(re.findall(r'<option value="([^"]*)"', field)) == expected
+        refused = client.get(f"/data/{keys[0]}", params={"drop_constant": "true"})
+        assert "Expected options that the page offers, got drop_constant" in refused.text
 
 
 def doc_table():

@@ -312,7 +312,7 @@ def test_a_measure_that_does_not_fit_is_one_sentence_and_a_way_back(client):
     key = give(client, "run,a,b,c\nr1,1,0,0\nr2,1,1,0\n", "sizes.csv")
     page = measure(client, key, measure="kuncheva")
     assert "equally many features" in page["problem"]
-    assert "Measure it in the usual way" in client.get(f"/selections/{key}?measure=kuncheva").text
+    assert "Measure it with the default options" in client.get(f"/selections/{key}?measure=kuncheva").text
     assert "got Spearman" in measure(client, key, measure="spearman")["problem"]
 
 

@@ -1,6 +1,7 @@
 """Plans of the page: everything registered can be taken, becomes options of holdfast study, and nothing else does."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from holdfast.models import MODELS, SCORES
 from holdfast.resampling import PERTURBATIONS
 from holdfast.selectors import SELECTORS, NamedSelector
 from holdfast.web.forms import available_parts
-from holdfast.web.pages.new import usual_sizes
+from holdfast.web.pages.new import default_sizes
 from holdfast.web.plans import Part, Plan, plan_options, show_command, to_toml
 from holdfast.web.tables import TableQuery
 
@@ -99,7 +100,7 @@ def test_values_that_were_changed_are_read_back_as_they_were_typed(task):
 def test_only_what_serves_the_number_of_classes_is_offered():
     two, three = ({offer.name for offer in available_parts("classification", n).selectors} for n in (2, 3))
     assert two - three == {name for name, about in SELECTORS.abouts().items() if "two classes" in about.needs}
-    usual = {n: [offer.name for offer in available_parts("classification", n).scores if offer.usual] for n in (2, 3)}
+    usual = {n: [offer.name for offer in available_parts("classification", n).scores if offer.chosen] for n in (2, 3)}
     assert usual == {2: ["roc_auc"], 3: ["balanced_accuracy"]}
 
 
@@ -205,20 +206,30 @@ def test_options_of_reading_cannot_become_others():
         "holdfast study --target=--store=/etc/passwd --ignore=-x --ignore=a,b --transpose '--sep=|' -- 'my data.csv'"
     )
     for text in ("a\0b", "\ud800", "x" * 3000):
-        with pytest.raises(ValueError, match="usual characters"):
+        with pytest.raises(ValueError, match="common characters"):
             TableQuery(target=text).options()
 
 
 def test_forms_are_built_once_as_long_as_the_registries_stay_the_same():
     assert available_parts("classification", 2) is available_parts("classification", 2)
     assert available_parts("classification", 2) is not available_parts("classification", 3)
+    before, known = available_parts("classification", 2), SELECTORS["relieff"]
+    SELECTORS.remove("relieff")
+    try:
+        SELECTORS.add(replace(known, about=replace(known.about, label="Another ReliefF")))
+        labels = {part.name: part.label for part in available_parts("classification", 2).selectors}
+        assert labels["relieff"] == "Another ReliefF"
+    finally:
+        SELECTORS.remove("relieff")
+        SELECTORS.add(known)
+    assert {part.name for part in before.selectors} == set(labels)
 
 
 @pytest.mark.parametrize(
     ("features", "sizes"), [(1, [1]), (5, [1, 2]), (30, [3, 5, 10]), (100, [5, 10, 20]), (20000, [10, 20, 50])]
 )
 def test_sizes_to_begin_with_suit_the_number_of_features(features, sizes):
-    assert usual_sizes(features) == sizes
+    assert default_sizes(features) == sizes
 
 
 def test_options_of_a_stored_command_survive_as_toml():

@@ -21,6 +21,7 @@ from holdfast.report.labels import SIZES, separate_words
 from holdfast.resampling import PERTURBATIONS
 from holdfast.selectors import SELECTORS
 from holdfast.serialization import to_plain
+from holdfast.study.memory import IdentityKey
 from holdfast.tradeoff.rules import RULES, Rule
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
@@ -122,12 +123,12 @@ def _without_none(type_: Any) -> tuple[list[Any], bool]:
 Task: TypeAlias = Literal["classification", "regression"]
 HIDDEN = ("random_state", "memory")
 """Parameters that a plan cannot set: seeds follow from the plan's, and what is cached would be unpickled."""
-USUAL: Mapping[Task, tuple[str, ...]] = {
+DEFAULT_SELECTORS: Mapping[Task, tuple[str, ...]] = {
     "classification": ("anova", "mrmr", "relieff", "svm_weights", "lasso"),
     "regression": ("correlation", "mutual_info", "lasso", "rfe"),
 }
 """Selectors to begin with: of different kinds, and fast on wide tables too."""
-USUAL_SCORES = ("roc_auc", "balanced_accuracy", "r2")
+DEFAULT_SCORES = ("roc_auc", "balanced_accuracy", "r2")
 """Scores to begin with; the first that can be computed."""
 OPTIONS = re.compile(r"[;:]?[^;:]*\w=\w[^;:]*")
 """Parts of a summary that name options."""
@@ -162,6 +163,10 @@ class FormParameter:
         Whether it is the number of features to select, which the sizes of a plan set.
     changed : bool
         Whether this default is not that of the code, which does not serve the task, so that it has to be said.
+    value : str
+        For rules: the value that was asked for, or the default.
+    required : bool
+        For rules: whether it has to be given.
     """
 
     name: str
@@ -173,6 +178,8 @@ class FormParameter:
     several: bool = False
     is_size: bool = False
     changed: bool = False
+    value: str = ""
+    required: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +196,8 @@ class FormPart:
         What it does, in a line.
     caution : str
         What may not be concluded from its results.
-    usual : bool
-        Whether it is taken if nothing is said.
+    chosen : bool
+        Whether it is chosen if nothing is said.
     grows : str
         For perturbations, the parameter that is the number of resamples, or of their repetitions.
     parameters : tuple of FormParameter
@@ -201,7 +208,7 @@ class FormPart:
     label: str
     summary: str
     caution: str = ""
-    usual: bool = False
+    chosen: bool = False
     grows: str = ""
     parameters: tuple[FormParameter, ...] = ()
 
@@ -228,35 +235,34 @@ class FormChoices:
 
 def available_parts(task: Task, n_classes: int) -> FormChoices:
     """Return what serves a task with so many classes, in the order of the registries."""
-    registered = tuple(SELECTORS), tuple(PERTURBATIONS), tuple(MODELS), tuple(SCORES)
+    registries = (SELECTORS, PERTURBATIONS, MODELS, SCORES)
+    registered = tuple(IdentityKey(part) for registry in registries for part in registry.values())
     return _available_parts(task, n_classes > 2, registered)
 
 
 @lru_cache(maxsize=8)
-def _available_parts(task: Task, several: bool, registered: tuple[tuple[str, ...], ...]) -> FormChoices:
-    """Build the offers, once as long as the same names are registered."""
+def _available_parts(task: Task, several: bool, registered: tuple[IdentityKey, ...]) -> FormChoices:
+    """Build the choices, once as long as the same parts are registered."""
     selectors = {name: SELECTORS[name] for name in compatible_names(SELECTORS, task, several)}
-    scores = list(compatible_names(SCORES, task, several))
-    usual = [name for name in USUAL[task] if name in selectors] or list(selectors)[:1]
-    bases = _order_bases(dict.fromkeys([*usual, *selectors]))
-    usual_score = next((name for name in USUAL_SCORES if name in scores), scores[0] if scores else "")
+    models = {name: MODELS[name] for name in compatible_names(MODELS, task, several)}
+    scores = compatible_names(SCORES, task, several)
+    chosen = [name for name in DEFAULT_SELECTORS[task] if name in selectors] or list(selectors)[:1]
+    bases = _order_bases(dict.fromkeys([*chosen, *selectors]))
+    default_score = next((name for name in DEFAULT_SCORES if name in scores), scores[0] if scores else "")
     return FormChoices(
         selectors=tuple(
-            _form_part(record.about, _parameters(record, bases, several=True), usual=name in usual)
+            _form_part(record.about, _parameters(record, bases, several=True), chosen=name in chosen)
             for name, record in selectors.items()
         ),
         perturbations=tuple(
-            _form_part(made.about, _parameters(made), grows=made.grows or "",
-                   usual=place == 0)
-            for place, made in enumerate(PERTURBATIONS.values())
+            _form_part(made.about, _parameters(made), grows=made.grows or "", chosen=index == 0)
+            for index, made in enumerate(PERTURBATIONS.values())
         ),
         models=tuple(
-            _form_part(MODELS[name].about, _parameters(MODELS[name]),
-                   usual=name == "linear")
-            for name in compatible_names(MODELS, task, several)
+            _form_part(model.about, _parameters(model), chosen=name == "linear") for name, model in models.items()
         ),
-        scores=tuple(_form_part(SCORES[name].about, (), usual=name == usual_score) for name in scores),
-    )  # fmt: skip
+        scores=tuple(_form_part(SCORES[name].about, (), chosen=name == default_score) for name in scores),
+    )
 
 
 def compatible_names(registry: Registry[Any], task: Task, several: bool) -> list[str]:
@@ -271,10 +277,10 @@ def compatible_names(registry: Registry[Any], task: Task, several: bool) -> list
 def _order_bases(names: Iterable[str]) -> tuple[str, ...]:
     """Return the selectors that others may be built on: first those of holdfast that select a given number."""
     simple = [name for name in names if not _wraps(SELECTORS[name].make)]
-    own = [
+    sized = [
         name for name in simple if isinstance(SELECTORS[name].make, type) and "n_features" in SELECTORS[name].parameters
     ]
-    return tuple(dict.fromkeys([*own, *simple]))
+    return tuple(dict.fromkeys([*sized, *simple]))
 
 
 def _wraps(make: Callable[..., Any]) -> bool:
@@ -283,21 +289,17 @@ def _wraps(make: Callable[..., Any]) -> bool:
 
 
 def _form_part(
-    about: About, parameters: tuple[FormParameter, ...], *, usual: bool = False, grows: str = ""
+    about: About, parameters: tuple[FormParameter, ...], *, chosen: bool = False, grows: str = ""
 ) -> FormPart:
     phrase = "" if "{" in about.methods else re.sub(r"^(an?|the) ", "", about.methods)
     named = phrase if phrase and about.name in (*MODELS, *SCORES) else separate_words(about.name)
+    without_options = OPTIONS.sub("", about.summary).rstrip(".") + "."
     return FormPart(
         name=about.name, label=about.label or named[0].upper() + named[1:],
-        summary=_plain_summary(about.summary), caution=about.caution,
-        parameters=parameters, usual=usual, grows=grows,
+        summary=re.sub(r"\b[a-z]+(_[a-z]+)+\b", lambda name: separate_words(name[0]), without_options),
+        caution=about.caution,
+        parameters=parameters, chosen=chosen, grows=grows,
     )  # fmt: skip
-
-
-def _plain_summary(text: str) -> str:
-    """Return a summary without options, and with names of parameters as words."""
-    without = OPTIONS.sub("", text).rstrip(".") + "."
-    return re.sub(r"\b[a-z]+(_[a-z]+)+\b", lambda name: separate_words(name[0]), without)
 
 
 # Parameters
@@ -337,42 +339,11 @@ def plain_words(text: str) -> str:
 # Rules that choose a candidate
 
 
-LABELS = {"true": "yes", "false": "no"}
-"""How texts of values are shown."""
 GIVEN_BY_THE_PAGE = ("level",)
 """Parameters that the page asks for once, for everything that it shows."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuleParameter:
-    """A parameter of a rule.
-
-    Attributes
-    ----------
-    name, label : str
-        How it is asked for, and what readers call it.
-    meaning : str
-        What it means.
-    kind : {"whole number", "number", "choice", "word"}
-        What it takes.
-    choices : tuple of NamedOption
-        The values to choose from; empty unless it is a choice.
-    value : str
-        Its value as text: the one that was asked for, or its default; empty if it has none.
-    required : bool
-        Whether the rule cannot do without it.
-    """
-
-    name: str
-    label: str
-    meaning: str
-    kind: Kind
-    choices: tuple[NamedOption, ...]
-    value: str
-    required: bool
-
-
-def describe_inputs(rule: Rule, given: Mapping[str, str]) -> tuple[RuleParameter, ...]:
+def describe_inputs(rule: Rule, given: Mapping[str, str]) -> tuple[FormParameter, ...]:
     """Return the parameters of a rule that can be asked for on a page, with their values as text."""
     types, inputs = read_types(rule.decide), []
     for name, parameter in rule.parameters.items():
@@ -381,11 +352,12 @@ def describe_inputs(rule: Rule, given: Mapping[str, str]) -> tuple[RuleParameter
         if name in GIVEN_BY_THE_PAGE or kind is None:
             continue
         default = as_typed(parameter.default)
+        shown = "" if kind != "choice" and default == NONE else default
         inputs.append(
-            RuleParameter(
-                name=name, label=separate_words(name), meaning=parameter.meaning, kind=kind,
-                required=parameter.default is REQUIRED, choices=_choices(type_, usual=parameter.default),
-                value=given.get(name, "" if kind != "choice" and default == NONE else default),
+            FormParameter(
+                name=name, label=separate_words(name), default=default, meaning=parameter.meaning, kind=kind,
+                choices=tuple(list_values(type_)), value=given.get(name, shown),
+                required=parameter.default is REQUIRED,
             )
         )  # fmt: skip
     return tuple(inputs)
@@ -427,13 +399,6 @@ def missing_parameters(rule: Rule, given: Mapping[str, str]) -> str:
             meaning = parameter.meaning.rstrip(".")
             return f"This rule needs a value for {separate_words(name)}: {meaning[:1].lower()}{meaning[1:]}."
     return ""
-
-
-def _choices(type_: Any, usual: Any) -> tuple[NamedOption, ...]:
-    return tuple(
-        NamedOption(name=text, label="usual" if value is None and usual is None else LABELS.get(text, text))
-        for text, value in list_values(type_).items()
-    )
 
 
 def _read(rule: Rule, name: str, type_: Any, text: str) -> Any:

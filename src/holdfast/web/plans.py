@@ -15,7 +15,7 @@ import shlex
 import shutil
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -204,15 +204,12 @@ def _check_value(parameter: FormParameter, value: str, where: str) -> None:
         right = value == "inf" or (NUMBER.fullmatch(value) is not None and math.isfinite(float(value)))
         expected = "a number, such as 0.5"
     else:
-        right, expected = _is_word(value), "a number or a word of letters, digits, - and _"
+        number = NUMBER.fullmatch(value) is not None and math.isfinite(float(value))
+        right = number or (WORD.fullmatch(value) is not None and value.lower() not in ("nan", "-nan"))
+        expected = "a number or a word of letters, digits, - and _"
     if not right:
         hint = "; decimals are written with a point" if re.fullmatch(r"\d+,\d+", value) else ""
         raise ValueError(f"Expected {expected} for {where}, got {clean_text(value)[:60]!r}{hint}.")
-
-
-def _is_word(value: str) -> bool:
-    number = NUMBER.fullmatch(value) is not None and math.isfinite(float(value))
-    return number or (WORD.fullmatch(value) is not None and value.lower() not in ("nan", "-nan"))
 
 
 def read_sizes(text: str) -> list[int]:
@@ -317,28 +314,14 @@ class Cost:
 
     Attributes
     ----------
-    known : bool
-        Whether it could be estimated in time.
-    candidates, splits, fits : int
-        Number of candidates, of resamples, and of fits.
-    seconds : float
-        Time on the cores that the plan asks for, about.
-    bytes : int
-        Disk space, about.
     sentence : str
-        The same in words.
+        Fits, time on the cores that the plan asks for, and disk space.
     warnings : tuple of str
         What cannot be fitted, takes long, is large, or leaves no room.
     command : str
         The same study on the command line.
     """
 
-    known: bool
-    candidates: int = 0
-    splits: int = 0
-    fits: int = 0
-    seconds: float = 0.0
-    bytes: int = 0
     sentence: str
     warnings: tuple[str, ...] = ()
     command: str
@@ -403,11 +386,19 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
         file.unlink(missing_ok=True)
     if ran.get("late"):
         late = f"Two fits of each selector take longer than {format_duration(site.limits.seconds)}: this will be long."
-        return Cost(known=False, sentence=late, warnings=(late,), command=command.shown)
+        return Cost(sentence=late, warnings=(late,), command=command.shown)
+
+    def explain(error: str) -> str:
+        """What a command said last, without paths."""
+        return site.folder.shown(error.removeprefix("holdfast: ")) or "The study could not be tried; change the plan."
+
     if ran["code"] != 0:
-        raise TaskError(_explain(site, ran["error"]))
+        raise TaskError(explain(ran["error"]))
     found = json.loads(ran["printed"])
-    failures = _explain_failures(site, found)
+    failures: dict[str, str] = found["failures"]
+    if failures and len(failures) == found["candidates"]:
+        first = explain(next(iter(failures.values())))
+        raise TaskError(f"No selector could be fitted, so that there is nothing to start: {first}")
     again, size, cores = found["replicability"], int(found["bytes"]), request.plan.cores
     seconds = (found["seconds"] + again["seconds"]) / cores
     with _lock:
@@ -415,46 +406,29 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
         while len(_costs) > MAX_REMEMBERED:
             _costs.popitem(last=False)
     halves = f", and {again['fits']:,} on halves of the rows" if again["fits"] else ""
-    sentence = (
-        f"{found['fits']:,} fits: {found['candidates']:,} candidates on {found['splits']:,} resamples{halves}. About "
-        f"{format_duration(max(seconds, 1))} on {cores} {'core' if cores == 1 else 'cores'}, and "
-        f"{max(size / MEGABYTE, 0.1):,.1f} MB on disk."
-    )
-    counts = {key: found[key] for key in ("candidates", "splits", "fits")}
     return Cost(
-        known=True, **counts, seconds=seconds, bytes=size, sentence=sentence,
-        warnings=(*failures, *_warn(site, seconds, size)),
+        sentence=f"{found['fits']:,} fits: {found['candidates']:,} candidates on {found['splits']:,} resamples{halves}."
+        f" About {format_duration(max(seconds, 1))} on {cores} {'core' if cores == 1 else 'cores'}, and "
+        f"{max(size / MEGABYTE, 0.1):,.1f} MB on disk.",
+        warnings=tuple(_list_warnings(site, {name: explain(error) for name, error in failures.items()}, seconds, size)),
         command=command.shown,
-    )  # fmt: skip
+    )
 
 
-def _explain(site: "Site", line: str) -> str:
-    """The last line of a command that failed, without the path of files."""
-    return site.folder.shown(line.removeprefix("holdfast: ")) or "The study could not be tried; change the plan."
-
-
-def _explain_failures(site: "Site", found: dict[str, Any]) -> list[str]:
-    """Say which candidates could not be fitted; refuse a study of which none could."""
-    failures: dict[str, str] = found["failures"]
-    first = next(iter(failures.values()), "")
-    if failures and len(failures) == found["candidates"]:
-        raise TaskError(f"No selector could be fitted, so that there is nothing to start: {_explain(site, first)}")
-    errors = {error: [name for name in failures if failures[name] == error] for error in failures.values()}
-    return [f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''} could not be fitted: {_explain(site, error)}"
-            for error, names in errors.items()]  # fmt: skip
-
-
-def _warn(site: "Site", seconds: float, size: int) -> tuple[str, ...]:
-    warnings = []
+def _list_warnings(site: "Site", failures: Mapping[str, str], seconds: float, size: int) -> Iterator[str]:
+    for error in dict.fromkeys(failures.values()):
+        names = [name for name in failures if failures[name] == error]
+        yield f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''} could not be fitted: {error}"
     if seconds > LONG_SECONDS:
-        warnings.append(f"This will take about {format_duration(seconds)}. Fewer selectors or resamples take less; a "
-                        "study can be stopped and resumed at any time.")  # fmt: skip
+        yield (
+            f"This will take about {format_duration(seconds)}. Fewer selectors or resamples take less; a study can be "
+            "stopped and resumed at any time."
+        )
     free = shutil.disk_usage(site.folder.path).free - SPARE
     if size > free:
-        warnings.append(f"There is not enough room on the disk: {max(free, 0) / MEGABYTE:,.0f} MB are free.")
+        yield f"There is not enough room on the disk: {max(free, 0) / MEGABYTE:,.0f} MB are free."
     elif size > LARGE_BYTES:
-        warnings.append(f"This will take {size / MEGABYTE:,.0f} MB of the {free / MEGABYTE:,.0f} MB free on the disk.")
-    return tuple(warnings)
+        yield f"This will take {size / MEGABYTE:,.0f} MB of the {free / MEGABYTE:,.0f} MB free on the disk."
 
 
 # Starting
@@ -466,16 +440,17 @@ async def start(site: "Site", request: StudyRequest) -> StudyState:
         site.folder.check_new_name(request.name)
     command = await make_command(site, request)
     site.folder.check_room(_costs.get(command.config, 0))
-    return await anyio.to_thread.run_sync(_submit, site, command, request.name, limiter=site.threads)
+
+    def submit() -> StudyState:
+        with _lock:
+            given = request.name.strip()
+            study = site.folder.check_new_name(given) if given else site.folder.new_name(command.facts.name)
+            return site.launcher.submit_study(study, command.config)
+
+    return await anyio.to_thread.run_sync(submit, limiter=site.threads)
 
 
-def _submit(site: "Site", command: Command, name: str) -> StudyState:
-    with _lock:
-        study = site.folder.check_new_name(name) if name.strip() else site.folder.new_name(command.facts.name)
-        return site.launcher.submit_study(study, command.config)
-
-
-def usual_cores() -> int:
+def default_cores() -> int:
     """How many cores to use if nothing is said: all but one."""
     return max((os.cpu_count() or 1) - 1, 1)
 
@@ -547,28 +522,19 @@ def read_growth(site: Site, study: str) -> Growth:
             raise RefusedError(409, NO_DATA)
     record = meta["data_record"]
     name, parameters = _read_named(command.get("perturb") or "bootstrap")
-    made = PERTURBATIONS.get(name)
-    grows = "" if made is None else made.grows or ""
     offers = available_parts(record["task"], len(record["classes"]))
-    return Growth(
-        command={"select": [], **command}, offers=offers, perturbation=name, grows=grows,
-        number=_number(meta["n_splits"], command, parameters, grows, offers, name),
-    )  # fmt: skip
-
-
-def _number(n_splits: int, command: Mapping[str, Any], parameters: Mapping[str, str], grows: str, offers: FormChoices,
-            name: str) -> int:  # fmt: skip
-    """Number of resamples, pairs or repetitions that a study asks for now."""
+    known = PERTURBATIONS.get(name)
+    grows = "" if known is None else known.grows or ""
+    parts = {part.name: part for part in offers.perturbations}
+    default = parts[name].parameter(grows) if name in parts else None
+    said = parameters.get(grows, "")
     if command.get("until") is not None and grows == "n_splits":
-        return n_splits
-    said = parameters.get(grows)
-    if said is not None and said.isdecimal():
-        return int(said)
-    if command.get("resamples") is not None:
-        return int(command["resamples"])
-    defaults = {parameter.name: parameter.default for offer in offers.perturbations if offer.name == name
-                for parameter in offer.parameters}  # fmt: skip
-    return int(defaults.get(grows, "0") or 0)
+        number = meta["n_splits"]
+    elif said.isdecimal():
+        number = int(said)
+    else:
+        number = int(command.get("resamples") or (0 if default is None else default.default or 0))
+    return Growth(command={"select": [], **command}, offers=offers, perturbation=name, grows=grows, number=number)
 
 
 def grow(site: Site, study: str, *, resamples: int, selectors: tuple[Part, ...], sizes: str, cores: int) -> StudyState:
@@ -581,33 +547,23 @@ def grow(site: Site, study: str, *, resamples: int, selectors: tuple[Part, ...],
         raise ValueError("Expected a number of resamples to add, or selectors, got neither.")
     cut = read_sizes(sizes)
     texts = [selector_text(part, growth.offers, cut) for part in selectors]
-    command = dict(growth.command)
-    if resamples:
-        command |= _with_more(growth, resamples)
-    command["select"] = _with_selectors(command["select"], texts)
-    command |= {"until": None, "cap": None, "jobs": check_cores(cores)}
-    return site.launcher.submit_study(study, to_toml(command))
-
-
-def _with_more(growth: Growth, resamples: int) -> dict[str, Any]:
-    """The options that ask for more resamples."""
-    if not growth.grows:
+    command = {**growth.command, "until": None, "cap": None, "jobs": check_cores(cores)}
+    if resamples and not growth.grows:
         raise RefusedError(409, FIXED)
-    _, parameters = _read_named(growth.command.get("perturb") or "bootstrap")
-    raised = {**parameters, growth.grows: str(growth.number + resamples)}
-    values = ",".join(f"{key}={value}" for key, value in raised.items())
-    return {"perturb": f"{growth.perturbation}:{values}", "resamples": None}
-
-
-def _with_selectors(before: Any, texts: list[str]) -> Any:
-    """The selectors of a study with more of them; under their names if those of the study have names."""
-    if not isinstance(before, dict):
-        repeated = [text for text in texts if text in before]
-        if repeated:
+    if resamples:
+        _, parameters = _read_named(command.get("perturb") or "bootstrap")
+        raised = {**parameters, growth.grows: str(growth.number + resamples)}
+        values = ",".join(f"{key}={value}" for key, value in raised.items())
+        command |= {"perturb": f"{growth.perturbation}:{values}", "resamples": None}
+    before = command["select"]
+    if isinstance(before, dict):  # under their names
+        named = {text if text.partition(":")[0] in before else text.partition(":")[0]: text for text in texts}
+        command["select"] = {**before, **named}
+    else:
+        if repeated := [text for text in texts if text in before]:
             raise ValueError(f"The study has {repeated[0].partition(':')[0]} with these values already.")
-        return [*before, *texts]
-    named = {text if text.partition(":")[0] in before else text.partition(":")[0]: text for text in texts}
-    return {**before, **named}
+        command["select"] = [*before, *texts]
+    return site.launcher.submit_study(study, to_toml(command))
 
 
 def _texts(select: Any) -> list[str]:

@@ -12,10 +12,10 @@ from holdfast.web.tasks import TASKS
 
 def load_kernels() -> None:
     """Measure the example once; whatever goes wrong here, a worker will say."""
-    usual = {"level": 0.95, "undefined": "nan", "half_width": 0.05}
+    options = {"level": 0.95, "undefined": "nan", "half_width": 0.05}
     with contextlib.suppress(Exception), as_file(files("holdfast.datasets") / "example.csv") as path:
         for measure, top in (("jaccard", 10), ("nogueira", 10), ("spearman", None), ("weight_correlation", None)):
-            TASKS["measure_selections"](path=str(path), reading={"top": top}, measure=measure, **usual)
+            TASKS["measure_selections"](path=str(path), reading={"top": top}, measure=measure, **options)
 
 
 load_kernels()

@@ -27,8 +27,8 @@ from holdfast.tradeoff import RULES
 from holdfast.tradeoff.rules import Rule
 from holdfast.web.folder import Folder, Stamp, stamp_file
 from holdfast.web.forms import (
+    FormParameter,
     NamedOption,
-    RuleParameter,
     check_names,
     describe_inputs,
     describe_rule,
@@ -217,7 +217,7 @@ class Results:
 # What can be chosen on every page about candidates
 
 
-USUAL_LEVEL = 0.95
+DEFAULT_LEVEL = 0.95
 MAX_NAMED = 8
 """Candidates that a sentence lists at most."""
 
@@ -236,7 +236,7 @@ class CommonQuery:
 
     metric: str = ""
     measure: str = ""
-    level: float = USUAL_LEVEL
+    level: float = DEFAULT_LEVEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,7 +299,7 @@ def choose_options(
         known = ", ".join(result.metrics) or "it has none"
         raise ValueError(f"Expected one of the study's scores ({known}), got {metric[:60]!r}.")
     return CommonOptions(
-        measure=str(MEASURES.spelled(measure)) if measure else _usual_measure(snapshot, subsets),
+        measure=str(MEASURES.spelled(measure)) if measure else _default_measure(snapshot, subsets),
         metric=metric or next(iter(result.metrics), None),
         level=level,
         measures=tuple(
@@ -315,10 +315,10 @@ def library_options(snapshot: Snapshot, options: CommonOptions) -> dict[str, Any
 
     So what the report and these pages ask for is the same question, which a result answers once.
     """
-    usual = options.measure == _usual_measure(snapshot, subsets=False)
-    first = options.metric == next(iter(snapshot.result.metrics), None)
+    is_default = options.measure == _default_measure(snapshot, subsets=False)
+    is_first = options.metric == next(iter(snapshot.result.metrics), None)
     return {
-        "metric": None if first else options.metric, "measure": None if usual else options.measure,
+        "metric": None if is_first else options.metric, "measure": None if is_default else options.measure,
         "level": options.level,
     }  # fmt: skip
 
@@ -333,10 +333,10 @@ def usable_measures(result: StudyResult, subsets: bool) -> list[Measure]:
     ]
 
 
-def _usual_measure(snapshot: Snapshot, subsets: bool) -> str:
+def _default_measure(snapshot: Snapshot, subsets: bool) -> str:
     if subsets:
         return "nogueira"
-    return snapshot.remember("usual measure", lambda result: find_measure(result.common_measure().measure).name)
+    return snapshot.remember("default measure", lambda result: find_measure(result.common_measure().measure).name)
 
 
 def check_candidate(result: StudyResult, name: str) -> str:
@@ -360,7 +360,7 @@ def describe_unfinished(result: StudyResult) -> str:
 # How a report is to be shown
 
 
-USUAL_RULE = "one-se"
+DEFAULT_RULE = "one-se"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -378,7 +378,7 @@ class ResultQuery(CommonQuery):
     """
 
     candidate: str = ""
-    rule: str = USUAL_RULE
+    rule: str = DEFAULT_RULE
     parameters: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -400,12 +400,12 @@ class ResultQuery(CommonQuery):
 
     @property
     def pairs(self) -> Pairs:
-        """What differs from the usual, as it stands in an address."""
+        """What differs from the defaults, as an address holds it."""
         return list_changes(replace(self, parameters=self.rule_texts), ResultQuery)
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """All of it, as :func:`holdfast.report.summarize` takes it; the usual rule while this one lacks a value."""
+        """All of it, as :func:`holdfast.report.summarize` takes it; the default rule while this one lacks a value."""
         rule = {} if self.lacking else {
             "rule": self.found_rule.about.name, **read_parameters(self.found_rule, self.rule_texts)
         }  # fmt: skip
@@ -429,7 +429,7 @@ class ResultOptions:
         How a candidate is chosen.
     rules : tuple of NamedOption
         All rules.
-    parameters : tuple of RuleParameter
+    parameters : tuple of FormParameter
         Parameters of the rule.
     lacking : str
         What the rule lacks, in a sentence; the default is used meanwhile.
@@ -441,7 +441,7 @@ class ResultOptions:
     candidates: tuple[NamedOption, ...]
     rule: NamedOption
     rules: tuple[NamedOption, ...]
-    parameters: tuple[RuleParameter, ...]
+    parameters: tuple[FormParameter, ...]
     lacking: str
     common: CommonOptions
 

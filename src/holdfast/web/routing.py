@@ -286,7 +286,7 @@ def _methods(request: Request) -> set[str]:
     return {method for route in matching for method in route.methods}
 
 
-# Addresses: what was asked for beside the usual
+# Addresses: what differs from the defaults
 
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -300,8 +300,8 @@ def list_changes(query: Any, kind: type[Any] | None = None) -> Pairs:
     """
     changed: list[tuple[str, str]] = []
     for field in fields(kind or query):
-        usual = field.default if field.default_factory is MISSING else field.default_factory()
-        if (value := getattr(query, field.name)) != usual:
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        if (value := getattr(query, field.name)) != default:
             changed += _write(field.name, value)
     return tuple(changed)
 

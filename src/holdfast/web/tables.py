@@ -24,7 +24,7 @@ from holdfast.io.files import Loaded, as_path, display_name
 from holdfast.io.guessing import show_entry, turn
 from holdfast.io.inspection import PREVIEW_COLUMNS, PREVIEW_ROWS, TableInspection, inspect_by
 from holdfast.io.loading import are_same, pack_table, unpack_table
-from holdfast.io.options import OF_FILE, Categorical, Missing, Reading, Task
+from holdfast.io.options import OF_FILE, OPTIONS, Reading, ReadOptions, Task
 from holdfast.io.table import load_table, make_table
 from holdfast.serialization import from_plain
 from holdfast.web.folder import SPARE, Upload, cache_file, read_record, replacing, write_record
@@ -42,50 +42,21 @@ MAX_NAMES = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableQuery:
-    """How a table is to be read; what is left out is found out, or asked for.
+class TableQuery(ReadOptions):
+    """How a table is to be read, by the options of :mod:`holdfast.io.options`; the rest is found out, or asked for.
 
     Attributes
     ----------
-    target : str
-        Column to predict.
-    task : {"classification", "regression"} or None
-        Whether classes or numbers are predicted.
-    groups : str
-        Column that says which rows belong together, such as those of one patient.
-    index : str
-        Column that names the rows.
-    ignore, accept : tuple of str
-        Columns to leave out, and columns that are features though they look like none.
+    transpose : bool or None
+        Whether features stand in rows; None if that is to be found out.
+    target_file : str or None
+        Key of a second upload that holds the target.
     asked : tuple of str
         Columns that look like no features, as a page asked about them: those that are not to be left out are accepted.
-    missing : {"error", "impute-median", "drop"}
-        What to do with missing values.
-    categorical : {"error", "one-hot", "codes", "drop"}
-        What to do with columns of texts.
-    transpose : bool or None
-        Whether features stand in rows.
-    target_file : str
-        Key of a second upload that holds the target.
-    sep, decimal, encoding, sheet : str
-        How the file is written, and which of its tables is meant.
     """
 
-    target: str = ""
-    task: Task | None = None
-    groups: str = ""
-    index: str = ""
-    ignore: tuple[str, ...] = ()
-    accept: tuple[str, ...] = ()
+    transpose: bool | None = None  # type: ignore[assignment]
     asked: tuple[str, ...] = ()
-    missing: Missing = "error"
-    categorical: Categorical = "error"
-    transpose: bool | None = None
-    target_file: str = ""
-    sep: str = ""
-    decimal: str = ""
-    encoding: str = ""
-    sheet: str = ""
 
     @property
     def pairs(self) -> Pairs:
@@ -94,17 +65,20 @@ class TableQuery:
 
     def options(self) -> dict[str, Any]:
         """Return the options of :func:`holdfast.read_table` that were said; the second file by its key."""
-        said = {key: value for key, value in vars(self).items() if value not in ("", (), None, "error")}
-        said.pop("asked", None)
-        accepted = [name for name in self.asked if name not in self.ignore]
-        if accepted:
-            said["accept"] = tuple(dict.fromkeys([*self.accept, *accepted]))
-        for key, value in said.items():
-            names = value if isinstance(value, tuple) else (value,)
-            if len(names) > MAX_NAMES:
-                raise ValueError(f"Expected at most {MAX_NAMES:,} columns for {key}, got {len(names):,}.")
-            for text in names:
-                check_text(text, key)
+        accepted = dict.fromkeys([*self.accept, *(name for name in self.asked if name not in self.ignore)])
+        said = {name: getattr(self, name) for name in OPTIONS} | {"accept": tuple(accepted)}
+        said = {name: value for name, value in said.items() if value not in ("", getattr(AS_FOUND, name))}
+        for name, value in said.items():
+            texts = value if isinstance(value, tuple) else (value,)
+            if not OPTIONS[name].in_commands:
+                raise ValueError(f"Expected options that the page offers, got {name}; use it in Python.")
+            if len(texts) > MAX_NAMES:
+                raise ValueError(f"Expected at most {MAX_NAMES:,} columns for {name}, got {len(texts):,}.")
+            for text in texts:
+                if isinstance(text, str) and (len(text) > MAX_LENGTH or "\0" in text or not _encodes(text)):
+                    raise ValueError(
+                        f"Expected a text of at most {MAX_LENGTH:,} common characters for {name}, got another one."
+                    )
         return said
 
 
@@ -133,13 +107,6 @@ class Facts:
     features: int
     task: Task
     n_classes: int
-
-
-def check_text(text: Any, what: str) -> Any:
-    """Return a text that can be handed to another process."""
-    if isinstance(text, str) and (len(text) > MAX_LENGTH or "\0" in text or not _encodes(text)):
-        raise ValueError(f"Expected a text of at most {MAX_LENGTH:,} usual characters for {what}, got another.")
-    return text
 
 
 def _encodes(text: str) -> bool:

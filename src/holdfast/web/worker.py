@@ -49,7 +49,7 @@ class Limits:
     written: int = 2 * GIGABYTE
 
 
-USUAL = Limits()
+DEFAULT_LIMITS = Limits()
 
 
 class TaskError(ValueError):
@@ -80,7 +80,7 @@ def stop_all() -> None:
         _kill(process)
 
 
-def run_task(name: str, arguments: Mapping[str, Any], limits: Limits = USUAL) -> Any:
+def run_task(name: str, arguments: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -> Any:
     """Run a task of :data:`holdfast.web.tasks.TASKS` in a worker, and return its answer.
 
     Raises

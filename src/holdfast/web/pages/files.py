@@ -117,7 +117,7 @@ def open_report(site: Site, study: str, query: ResultQuery) -> HTMLResponse:
     """Open the report of a study by itself, apart from the page: it may do nothing but draw and save."""
     text = _render(site.results.get(study), query, "html")
     policy = f"{page_policy()}; sandbox allow-scripts allow-downloads allow-popups; frame-ancestors 'none'"
-    # a sandboxed page cannot keep its opener's group as well, which the usual headers of the page ask for
+    # a sandboxed page cannot keep its opener's group as well, which the headers of other pages ask for
     return HTMLResponse(text, headers={"content-security-policy": policy, "cross-origin-opener-policy": "unsafe-none"})
 
 

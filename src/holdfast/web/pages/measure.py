@@ -100,7 +100,7 @@ class SelectionsQuery(ReadingQuery):
     half_width: float = 0.05
 
 
-USUAL_QUERY = SelectionsQuery()
+DEFAULT_QUERY = SelectionsQuery()
 
 
 # Uploads and examples
@@ -160,7 +160,7 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Pa
     return Page(
         upload=found,
         asked=query,
-        usual=USUAL_QUERY,
+        default=DEFAULT_QUERY,
         levels=list_levels(query.level),
         measurement=measurement,
         question=question,
@@ -221,7 +221,7 @@ def _command(name: str, query: SelectionsQuery, measure: str, *, unnamed: bool) 
     words += ["--measure", measure] if measure else []
     for option in ("kind", "n_features", "top", "candidate", "level", "undefined"):
         value = getattr(query, option)
-        if value != getattr(USUAL_QUERY, option):
+        if value != getattr(DEFAULT_QUERY, option):
             words += [f"--{option.replace('_', '-')}", str(value)]
     return shlex.join([*words, "--transpose"] if query.transpose else words)
 

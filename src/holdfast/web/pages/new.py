@@ -1,14 +1,17 @@
 """A new study: a table is chosen and read, a plan is made and started; and adding to a study."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from holdfast.datasets.real import DATASETS, available
 from holdfast.io.inspection import TableInspection
 from holdfast.io.loading import ENDINGS
+from holdfast.io.options import DEFAULTS, OPTIONS
 from holdfast.serialization import from_plain
 from holdfast.web import plans, tables
+from holdfast.web.folder import Upload
 from holdfast.web.forms import FormPart, available_parts
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
@@ -21,6 +24,12 @@ from holdfast.web.worker import TaskError
 
 routes = Routes()
 MAX_FOUND = 50
+WORDS = {
+    "error": "ask", "impute-median": "fill in the median", "drop": "leave out", "codes": "numbers for texts",
+    "one-hot": "a yes/no column for each text", "classification": "classes", "regression": "numbers",
+    ".": "point (1.5)", ",": "comma (1,5)",
+}  # fmt: skip
+"""Values of options, where their names say too little; a value of another option is shown as it is."""
 ADDING_UP = ("ignore", "accept")
 """Options whose values join those that were given before."""
 
@@ -38,20 +47,9 @@ async def show_known(site: Site, name: str) -> Page:
     found = from_plain(TableInspection, await site.run_task("inspect_known", {"name": tables.find_known(name)}))
     address = f"/data/known/{name}"
     return Page(
-        name=name,
-        address=address,
-        is_known=True,
-        table=found,
-        how=describe_reading(found),
-        plan=f"{address}/plan",
-        reading=tables.AS_FOUND,
-        said=(),
-        kept=(),
-        problem="",
-        sheets=(),
-        others=(),
-        second_tables=(),
-    )
+        name=name, address=address, is_known=True, table=found, how=describe_reading(found), plan=f"{address}/plan",
+        reading=tables.AS_FOUND, said=(), passed_on=(), problem="", fields=(), others=(),
+    )  # fmt: skip
 
 
 @routes.page("/data/{upload}", "table.html.j2")
@@ -68,20 +66,35 @@ async def show_table(site: Site, upload: str, query: TableQuery) -> Page:
     ready = table is not None and table.record is not None
     others = tuple(other for other in site.uploads.list("table") if other.upload != file.upload)
     return Page(
-        name=file.name,
-        address=address,
-        is_known=False,
-        reading=query,
-        said=query.pairs,
-        kept=tuple(pair for pair in query.pairs if pair[0] != asked or asked in ADDING_UP),
-        table=table,
-        problem=problem,
-        how="" if table is None else describe_reading(table),
-        sheets=(("", "ask"), *((sheet, sheet) for sheet in ([] if table is None else table.sheets))),
-        others=others,
-        second_tables=(("", "none"), *((other.upload, other.name) for other in others)),
+        name=file.name, address=address, is_known=False, reading=query, said=query.pairs,
+        passed_on=tuple(pair for pair in query.pairs if pair[0] != asked or asked in ADDING_UP),
+        table=table, problem=problem, how="" if table is None else describe_reading(table), others=others,
+        fields=list_fields(query, () if table is None else table.sheets, others),
         plan=make_address(f"{address}/plan", query.pairs) if ready else "",
-    )
+    )  # fmt: skip
+
+
+def list_fields(query: TableQuery, sheets: Sequence[str], others: Sequence[Upload]) -> list[dict[str, Any]]:
+    """Return a field of the form for every option of reading a table, with its values where these are few."""
+    fields = []
+    for name, option in OPTIONS.items():
+        values = dict.fromkeys(option.metavar.split("|") if "|" in option.metavar else ())
+        choices = {value: WORDS.get(value, value) for value in values if value != DEFAULTS[name]}
+        if option.kind == "flag":
+            choices = {"true": "yes", "false": "no"}
+        if name == "sheet" and len(sheets) > 1:
+            choices = dict(zip(sheets, sheets, strict=True))
+        if option.kind == "file":
+            choices = {other.upload: other.name for other in others}
+        if option.in_commands and (choices or option.kind != "file"):
+            value = getattr(query, name)
+            fields.append({
+                "name": name, "kind": option.kind, "label": option.help.rstrip("."), "choices": choices,
+                "default": WORDS.get(str(DEFAULTS[name]), "as found"),
+                "value": value if option.kind == "columns" else "" if value is None else str(value).lower()
+                if isinstance(value, bool) else value,
+            })  # fmt: skip
+    return fields
 
 
 def describe_reading(found: TableInspection) -> str:
@@ -149,14 +162,14 @@ def _page(site: Site, facts: Facts, data: DataChoice, address: str) -> Page:
         offers=replace(offers, perturbations=tuple(_with_fewer(offer) for offer in offers.perturbations))
         if fewer
         else offers,
-        sizes=", ".join(map(str, usual_sizes(facts.features))),
-        cores=plans.usual_cores(),
+        sizes=", ".join(map(str, default_sizes(facts.features))),
+        cores=plans.default_cores(),
         most_cores=os.cpu_count() or 1,
         study=site.folder.new_name(facts.name),
     )
 
 
-def usual_sizes(features: int) -> list[int]:
+def default_sizes(features: int) -> list[int]:
     """Numbers of features to select that suit a table: at most half of them."""
     most = features / 2 if features >= WIDE else min(features / 2, LARGE_SIZE)
     return [size for size in SIZES if size <= max(most, 1)][-N_SIZES:]
@@ -166,7 +179,7 @@ def _with_fewer(offer: FormPart) -> FormPart:
     """The same with half as many resamples."""
     halved = [
         replace(parameter, default=str(max(int(parameter.default) // 2, 2)))
-        if parameter.name == offer.grows and offer.usual
+        if parameter.name == offer.grows and offer.chosen
         else parameter
         for parameter in offer.parameters
     ]
@@ -230,7 +243,7 @@ def show_extension(site: Site, study: str) -> Page:
         more=0 if not growth.grows else 1 if growth.grows == "n_repeats" else MORE,
         selectors=tuple(growth.selectors),
         sizes=growth.sizes,
-        cores=plans.usual_cores(),
+        cores=plans.default_cores(),
         most_cores=os.cpu_count() or 1,
     )
 

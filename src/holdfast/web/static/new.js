@@ -63,7 +63,7 @@ onLive(live => all("input[data-columns]", live).forEach(input => {
   let timer = 0;
   const find = async () => {
     const said = new URLSearchParams(location.search);
-    const query = new URLSearchParams([...said].filter(([name]) => ["sep", "decimal", "encoding", "sheet", "transpose"].includes(name)));
+    const query = new URLSearchParams([...said].filter(([name]) => name !== "text"));
     query.set("text", input.value);
     try {
       const {columns} = await ask("GET", `${input.dataset.columns}/columns?${query}`);
