@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from holdfast.serialization import to_plain
 from holdfast.web import create_app, routing
 from holdfast.web.folder import PRIVATE, read_record
-from holdfast.web.launcher import _born
+from holdfast.web.launcher import _start_time
 
 TOKEN = "t" * 40
 
@@ -98,7 +98,7 @@ def end_studies(folder):
     """Kill the processes that were started from the queues of pages in a folder."""
     for record in folder.rglob(f"{PRIVATE}/queue/*.json"):
         job = read_record(record) or {}
-        if isinstance(job.get("pid"), int) and job.get("born") is not None and _born(job["pid"]) == job["born"]:
+        if isinstance(job.get("pid"), int) and job.get("born") is not None and _start_time(job["pid"]) == job["born"]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(job["pid"], signal.SIGKILL)
 

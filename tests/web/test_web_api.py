@@ -139,8 +139,8 @@ def test_the_stream_of_all_studies_tells_of_each_and_ends_with_the_server(client
 
 
 def test_page_code_is_small():
-    """Everything that pages load beside the chart bundle."""
-    assert sum(len(content) for _, content in rendering.own_files().values()) < 100_000
+    """Everything that pages load in addition to the chart bundle."""
+    assert sum(len(content) for _, content in rendering.page_files().values()) < 100_000
 
 
 # Random and hostile input for every route, from the types of its arguments

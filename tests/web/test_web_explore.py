@@ -168,11 +168,11 @@ def test_moving_a_slider_changes_what_is_seen(browser_page):
     page.get_by_label("Probability of feature 1", exact=True).focus()
     page.keyboard.press("Home")
     wait_for(lambda: "p=0&" in shown_query(page))
-    assert page.locator("#own output").first.inner_text() == "0.00"
+    assert page.locator("#single output").first.inner_text() == "0.00"
     page.get_by_label("Probability that another one is selected").focus()
     page.keyboard.press("End")
     wait_for(lambda: "rare=1" in shown_query(page) and "&p=" not in shown_query(page))
-    assert page.locator("#own output").first.inner_text() == "0.80"
+    assert page.locator("#single output").first.inner_text() == "0.80"
 
 
 @pytest.mark.browser
@@ -191,5 +191,5 @@ def test_a_preset_moves_all_sliders_and_drawing_again_keeps_them(browser_page):
     page.get_by_label("Number of features").focus()
     for _ in range(12):
         page.keyboard.press("ArrowLeft")
-    wait_for(lambda: page.locator("#own input").count() == 8)
+    wait_for(lambda: page.locator("#single input").count() == 8)
     assert page.get_by_label("Relevant ones among them").input_value() == "8"

@@ -211,7 +211,7 @@ def test_what_only_asks_has_no_body(headers):
 
 
 def test_a_sender_that_waits_too_long_is_given_up(monkeypatch):
-    monkeypatch.setattr(guard, "SLOWEST", 0.01)
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.01)
 
     async def read(scope, receive, send):
         with contextlib.suppress(RuntimeError):
@@ -348,8 +348,8 @@ def get(path="/", more="", version="HTTP/1.1"):
 
 @pytest.fixture
 def connect(monkeypatch):
-    monkeypatch.setattr(connections, "SLOWEST_REQUEST", 600)
-    monkeypatch.setattr(connections, "SLOWEST_READER", 600)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 600)
+    monkeypatch.setattr(connections, "READER_SECONDS", 600)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
     with serving(guarded()) as connect:
         yield connect
@@ -390,7 +390,7 @@ def test_chunks_that_are_none_end_the_request_quietly(connect, caplog):
 
 
 def test_slow_senders_are_let_go(connect, monkeypatch):
-    monkeypatch.setattr(connections, "SLOWEST_REQUEST", 0.4)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.4)
     for request in (b"", b"GET / HT", get()[:-2]):
         assert talk(connect, request) == b""
     with connect() as connection:  # one that sends a little now and then
@@ -402,19 +402,19 @@ def test_a_refused_body_may_end_but_not_go_on_forever(connect, monkeypatch):
     with connect() as connection:
         connection.sendall(head.format(200_000).encode() + b"x" * 200_000)
         assert connection.recv(1 << 16).startswith(b"HTTP/1.1 401")
-    monkeypatch.setattr(connections, "SLOWEST_REQUEST", 0.4)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.4)
     with connect() as connection:
         assert is_closed_while_sending(connection, head.format(10**9).encode() + b"x" * 100_000, 1000)
 
 
 def test_a_client_that_does_not_read_is_let_go(connect, monkeypatch):
-    monkeypatch.setattr(connections, "SLOWEST_READER", 0.4)
+    monkeypatch.setattr(connections, "READER_SECONDS", 0.4)
     with connect() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(get("/large"))
         wait_for(lambda: connect.connections)
         wait_for(lambda: not connect.connections)
-    monkeypatch.setattr(connections, "SLOWEST_READER", 600)
+    monkeypatch.setattr(connections, "READER_SECONDS", 600)
     assert len(talk(connect, get("/large"))) > 20_000_000
 
 

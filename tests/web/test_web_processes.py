@@ -200,7 +200,7 @@ def test_studies_wait_for_their_turn(place, spawned):
     assert states(launcher) == {"a": "starting", "b": "starting", "c": "queued", "d": "queued"}
     assert [launcher.state(name).place for name in "abcd"] == [None, None, 1, 2]
     spawned[0].kill()
-    wait_for(lambda: launcher.look() or len(spawned) == 3)
+    wait_for(lambda: launcher.start_waiting() or len(spawned) == 3)
     assert states(launcher) == {"b": "starting", "c": "starting", "d": "queued", "a": "failed"}
     assert "killed" in launcher.state("a").message
 
@@ -210,12 +210,12 @@ def test_a_queue_outlives_its_server_and_starts_nothing_twice(place, spawned):
     first.submit("a", STUDY)
     first.submit("b", STUDY)
     second = Launcher(place)
-    second.look()
+    second.start_waiting()
     assert states(second) == {"a": "starting", "b": "queued"}
     assert len(spawned) == 1
     spawned[0].kill()
     spawned[0].wait()
-    second.look()
+    second.start_waiting()
     assert states(second) == {"b": "starting", "a": "failed"}
     assert len(spawned) == 2
 
@@ -243,7 +243,7 @@ def test_a_record_that_is_damaged_starts_and_stops_nothing(place, spawned, text)
     (place.queue / "bad.json").write_text(text)
     (place.queue / ".bad.json.1234").write_text("{}")
     launcher = Launcher(place)
-    launcher.look()
+    launcher.start_waiting()
     assert not spawned
     assert states(launcher) == {"bad": "failed"}
     with pytest.raises(RefusedError):
@@ -263,7 +263,7 @@ def test_stopping_takes_out_of_the_queue_and_what_was_stopped_goes_on(place, spa
     assert Launcher(place).state("a").state == "stopping"
     spawned[0].kill()
     spawned[0].wait()
-    launcher.look()
+    launcher.start_waiting()
     assert states(launcher) == {"a": "stopped", "b": "stopped"}
     assert launcher.resume("b").state == "starting"
 
@@ -274,7 +274,7 @@ def test_resuming_twice_at_once_starts_one_process(place, spawned):
     launcher.stop("a")
     spawned[0].kill()
     spawned[0].wait()
-    launcher.look()
+    launcher.start_waiting()
 
     def resume():
         try:
@@ -306,7 +306,7 @@ def test_a_process_that_does_not_start_is_one_sentence(place, monkeypatch):
     launcher = Launcher(place)
     state = launcher.submit("a", STUDY)
     assert (state.state, "Argument list too long" in state.message) == ("failed", True)
-    launcher.look()
+    launcher.start_waiting()
 
 
 def test_a_study_that_is_just_being_started_is_not_taken_for_one_that_failed(place, spawned, monkeypatch):
@@ -395,7 +395,7 @@ def test_uploads_on_a_full_disk_leave_nothing(tmp_path, monkeypatch):
 
         monkeypatch.setattr(anyio.AsyncFile, "write", full)
         answer = client.put("/api/v1/uploads?name=a.csv", content=b"1,2\n")
-        assert (answer.status_code, answer.json()["error"][:21]) == (507, "There is no room left")
+        assert (answer.status_code, answer.json()["error"][:17]) == (507, "The disk is full;")
         assert list((tmp_path / ".holdfast-page" / "uploads").iterdir()) == []
         monkeypatch.setattr(anyio.AsyncFile, "write", real)
         assert upload(client, b"1,2\n", "a.csv")

@@ -274,7 +274,7 @@ def test_other_designs_and_unfinished_studies_are_weighed_too(client, stores, st
 def test_differences_and_their_tests_are_those_of_the_library(client, stores, study):
     result = hf.load_study(stores / f"{study}.db")
     first, second = result.candidates[:2]
-    page = asked(client, f"{study}/beside", first=first, second=second)
+    page = asked(client, f"{study}/compare", first=first, second=second)
     compared = result.compare([first, second]).pairs.iloc[0]
     for name in ("difference", "low", "high", "p_value"):
         assert page["stability"][name] == to_plain(float(compared[name]))
@@ -297,13 +297,13 @@ def test_the_interval_of_the_score_agrees_with_its_test(client, weighed):
         ("anova(size=2)", "kbest(k=2)"),
         ("kbest(k=5)", "anova(size=1)"),
     ]:
-        score = asked(client, "weighed/beside", first=first, second=second)["score"]
+        score = asked(client, "weighed/compare", first=first, second=second)["score"]
         assert (score["p_value"] < 0.05) == (score["low"] > 0 or score["high"] < 0)
         assert score["low"] <= score["difference"] <= score["high"]
 
 
 def test_features_gained_and_lost_have_their_frequencies(client, weighed):
-    page = asked(client, "weighed/beside", first="anova(size=1)", second="anova(size=8)")
+    page = asked(client, "weighed/compare", first="anova(size=1)", second="anova(size=8)")
     tables = [feature_table(weighed.preferences(name)).set_index("feature") for name in (page["first"], page["second"])]
     found = page["features"]
     assert found["n_selected"] == len(found["pairs"]) == len(set(tables[0].index) | set(tables[1].index))
@@ -325,27 +325,27 @@ def test_features_gained_and_lost_have_their_frequencies(client, weighed):
 
 
 def test_both_maps_have_the_same_columns(client):
-    page = asked(client, "weighed/beside", first="anova(size=2)", second="kbest(k=5)")
+    page = asked(client, "weighed/compare", first="anova(size=2)", second="kbest(k=5)")
     maps = page["maps"]
     assert maps[0]["features"] == maps[1]["features"]
     assert [len(row["columns"]) for row in maps[0]["rows"]] == [2] * 12
-    html = client.get("/studies/weighed/beside").text
+    html = client.get("/studies/weighed/compare").text
     assert "figure-first" in html
     assert "figure-second" in html
 
 
 def test_without_names_the_chosen_one_stands_beside_the_next(client, weighed):
-    page, choice = asked(client, "weighed/beside"), weighed.choose()
+    page, choice = asked(client, "weighed/compare"), weighed.choose()
     assert page["first"] == choice.candidate
     assert page["second"] in set(weighed.candidates) - {page["first"]}
     others = choice.probabilities["probability"].drop(choice.candidate)
     assert others[page["second"]] == others.max()
-    swapped = asked(client, "weighed/beside", second=choice.candidate)
+    swapped = asked(client, "weighed/compare", second=choice.candidate)
     assert swapped["first"] != choice.candidate
 
 
 def test_rankings_are_cut_to_stand_beside_subsets(client, stores):
-    page = asked(client, "ranked/beside", first="anova", second="forest")
+    page = asked(client, "ranked/compare", first="anova", second="forest")
     compared = hf.load_study(stores / "ranked.db").compare(["anova", "forest"]).pairs.iloc[0]
     assert page["stability"]["difference"] == compared["difference"]
     assert page["score"] is None
@@ -357,14 +357,14 @@ def test_rankings_are_cut_to_stand_beside_subsets(client, stores):
     ("weighed", {"first": "kbest(k=2)", "second": "kbest(k=2)"}, "same candidate twice"),
 ])  # fmt: skip
 def test_a_pair_that_is_none_is_one_sentence(client, study, query, sentence):
-    page = asked(client, f"{study}/beside", **query)
+    page = asked(client, f"{study}/compare", **query)
     assert sentence in page["missing"]
     assert page["sides"] == []
 
 
 def test_an_unknown_candidate_cannot_stand_beside(client):
-    assert "Expected one of the candidates" in refused(client, "weighed/beside", first="x")
-    assert asked(client, "unfinished/beside")["state"]["study"] == "unfinished"
+    assert "Expected one of the candidates" in refused(client, "weighed/compare", first="x")
+    assert asked(client, "unfinished/compare")["state"]["study"] == "unfinished"
 
 
 # The number of features
@@ -467,7 +467,7 @@ def test_other_designs_have_a_profile_or_say_why_not(client, stores, study):
         assert [point["stability"] for point in line["points"]] == to_plain(expected.tolist())
 
 
-@pytest.mark.parametrize("part", ["tradeoff", "beside", "profile"])
+@pytest.mark.parametrize("part", ["tradeoff", "compare", "profile"])
 def test_names_from_files_never_become_markup(client, part):
     html = client.get(f"/studies/hostile/{part}").text
     assert "<script>alert" not in html
@@ -566,7 +566,7 @@ def test_another_rule_has_another_reason_and_its_own_inputs(opened):
 @pytest.mark.browser
 def test_two_candidates_are_set_side_by_side(opened):
     page = opened("/studies/weighed/tradeoff")
-    page.get_by_label("Set beside it").select_option("anova(size=1)")
+    page.get_by_label("Compare with").select_option("anova(size=1)")
     page.get_by_role("button", name="Compare").click()
     page.get_by_role("heading", name="Do they differ?").wait_for()
     wait_for_charts(page)
@@ -604,7 +604,7 @@ TOO_WIDE = """() => [...document.querySelectorAll('body *')].filter(one =>
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
 @pytest.mark.parametrize("study", ["weighed", "hostile"])
 def test_nothing_is_wider_than_the_screen(opened, study, width, scheme):
-    for part in ("tradeoff", "beside", "profile"):
+    for part in ("tradeoff", "compare", "profile"):
         page = opened(f"/studies/{study}/{part}", width=width, scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(TOO_WIDE) == []

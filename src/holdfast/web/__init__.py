@@ -33,7 +33,7 @@ measured and compared
 from a table to a running study    ``tables`` (reading), ``plans`` (to a command, its cost, its start, its growth)
 what studies found                 ``results``: read from stores and remembered; candidate, rule, measure, score, level
 what studies are doing             ``launcher`` (queue, processes, watching)
-files on disk                      ``folder`` (names, records, uploads, room)
+files on disk                      ``folder`` (names, records, uploads, disk space)
 what reads uploads                 ``tasks`` (by name), ``worker`` (limits), ``preloaded`` (before workers fork)
 from a request to a route          ``server``, ``connections``, ``guard``, ``app``, ``routing``, ``site``
 from a record to a page            ``rendering``

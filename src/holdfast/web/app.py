@@ -1,4 +1,4 @@
-"""The application: all routes behind the guard, with the queue of studies looked after while it runs.
+"""The application: all routes behind the guard, which processes the queue of studies while it runs.
 
 When it starts, a tiny study is run and looked at, so that the first reader does not wait for imports.
 """
@@ -48,7 +48,7 @@ def create_app(
     folder : path
         Where studies are read and written.
     token : str, optional
-        What every request must bring; by default the one that the folder keeps.
+        What every request must bring; by default the one that is stored in the folder.
     host, port : str, int
         Where it will listen: only requests to this host are answered, and its cookie is named after the port.
     most_uploaded : int
@@ -83,14 +83,14 @@ def create_app(
 
 
 def _lifespan(site: Site, warm: bool) -> Callable[[Any], Any]:
-    """Look after the queue while the server runs; studies go on when it ends."""
+    """Process the queue while the server runs; studies go on when it ends."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await anyio.to_thread.run_sync(site.uploads.remove_unfinished)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(site.launcher.run)
-            for prepare in (site.look, rendering.warm, worker.warm, look_at_tiny_study) if warm else ():
+            for prepare in (site.read_overviews, rendering.warm, worker.warm, warm_with_tiny_study) if warm else ():
                 tasks.start_soon(partial(anyio.to_thread.run_sync, prepare, abandon_on_cancel=True))
             yield
             tasks.cancel_scope.cancel()
@@ -104,7 +104,7 @@ def _lifespan(site: Site, warm: bool) -> Callable[[Any], Any]:
 ROWS, FEATURES, RESAMPLES = 24, 6, 6
 
 
-def look_at_tiny_study() -> None:
+def warm_with_tiny_study() -> None:
     """Ask of a tiny study what pages ask of every study: modules are imported and kernels are compiled on the way."""
     without_warnings(lambda: _look_at(_run_tiny_study()))
 

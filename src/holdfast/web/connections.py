@@ -1,7 +1,7 @@
 """The server: clients that send or read too slowly are let go, so that they hinder nobody.
 
 uvicorn waits for a request as long as it takes. Here a request must have come within some seconds, an answer must be
-read on, and where there are too many connections, one that asks for nothing makes room for a new one.
+read on, and where there are too many connections, the one that has been idle for longest is closed.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from holdfast.web.guard import HEADERS
 
-SLOWEST_REQUEST = 15
+REQUEST_SECONDS = 15
 """Seconds until the head of a request must have come, and the rest of a body that nobody waits for."""
-SLOWEST_READER = 60
+READER_SECONDS = 60
 """Seconds in which a reader must have read something."""
 MAX_CONNECTIONS = 200
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
@@ -45,9 +45,9 @@ class Connection(H11Protocol):
         self.opened = time.monotonic()
         self._expect_request()
         if len(self.connections) > MAX_CONNECTIONS:
-            self._make_room()
+            self._close_longest_idle()
 
-    def _make_room(self) -> None:
+    def _close_longest_idle(self) -> None:
         """Close the connection that has been asking for nothing for longest; this one if there is none."""
         idle = [other for other in self.connections if isinstance(other, Connection) and other.is_idle]
         min(idle, key=lambda other: other.opened).transport.abort()
@@ -56,14 +56,14 @@ class Connection(H11Protocol):
 
     def _expect_request(self) -> None:
         if self._request_timer is None:
-            self._request_timer = self.loop.call_later(SLOWEST_REQUEST, self._give_up)
+            self._request_timer = self.loop.call_later(REQUEST_SECONDS, self._close_if_idle)
 
     def _stop_expecting(self) -> None:
         if self._request_timer is not None:
             self._request_timer.cancel()
             self._request_timer = None
 
-    def _give_up(self) -> None:
+    def _close_if_idle(self) -> None:
         self._request_timer = None
         if self.is_idle:
             self.transport.abort()
@@ -82,7 +82,7 @@ class Connection(H11Protocol):
             self._expect_request()  # a refused body may be sent to its end, so that the refusal is read
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request with one sentence; the application is told that the client is gone."""
+        """Answer what is no request with one sentence; the application is notified that the client is gone."""
         if not self.is_idle:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -115,7 +115,7 @@ class Connection(H11Protocol):
         if before is not None and unread >= before:
             self.transport.abort()
         else:
-            self._reader_timer = self.loop.call_later(SLOWEST_READER, self._expect_reading, unread)
+            self._reader_timer = self.loop.call_later(READER_SECONDS, self._expect_reading, unread)
 
     def _stop_expecting_reading(self) -> None:
         if self._reader_timer is not None:

@@ -1,4 +1,4 @@
-"""The folder of the page: the studies in it, and a private place for uploads, the queue and the token."""
+"""The folder of the page: the studies in it, and a private folder for uploads, the queue and the token."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ SPARE = 200 * MEGABYTE
 
 
 class Folder:
-    """Where studies lie, and what the page keeps beside them.
+    """The studies, and what the page stores with them.
 
     Stores are the files ``NAME.db`` in the folder. Everything else is in a hidden folder that only its owner may enter.
 
@@ -89,12 +89,12 @@ class Folder:
         if store is None:
             return None
         removed, number = self._make("removed"), 1
-        while (place := removed / f"{study}{f'-{number}' if number > 1 else ''}.db").exists():
+        while (target := removed / f"{study}{f'-{number}' if number > 1 else ''}.db").exists():
             number += 1
         for ending in ("-wal", "-shm", ""):
             with suppress(FileNotFoundError):
-                store.with_name(f"{store.name}{ending}").rename(f"{place}{ending}")
-        return place
+                store.with_name(f"{store.name}{ending}").rename(f"{target}{ending}")
+        return target
 
     def find_removed(self, study: str) -> Path | None:
         """Where the store of a study lies that was removed last under this name, which may be any text."""
@@ -104,7 +104,7 @@ class Folder:
         return max(named, key=lambda path: path.stat().st_ctime, default=None)
 
     def new_name(self, data: str) -> str:
-        """A name for a new study of these data that no study, file or place in the queue has."""
+        """A name for a new study of these data that no study, file or queued study has."""
         stem = safe_name(data).partition(".")[0] or "data"
         taken, number = self._taken_names(), 1
         while (name := f"{stem}-study" + (f"-{number}" if number > 1 else "")).casefold() in taken:
@@ -140,7 +140,8 @@ class Folder:
         free = shutil.disk_usage(self.private).free - SPARE
         if needed > free:
             raise RefusedError(
-                507, f"There is not enough room on the disk ({max(free, 0) / MEGABYTE:,.0f} MB can be used); make room."
+                507,
+                f"There is not enough room on the disk ({max(free, 0) / MEGABYTE:,.0f} MB can be used).",
             )
 
     @property
@@ -149,7 +150,7 @@ class Folder:
         facts = self.path.stat()
         return bool(facts.st_mode & 0o022) or facts.st_uid not in (os.getuid(), 0)
 
-    # What is kept
+    # Token and messages
 
     def token(self, *, new: bool = False) -> str:
         """The token of this folder, which outlives the server, so that an open page finds it again."""
@@ -157,9 +158,9 @@ class Folder:
         with suppress(OSError):
             if new:
                 file.unlink()
-            kept = file.read_text(encoding="ascii", errors="replace").strip()
-            if TOKEN.fullmatch(kept):
-                return kept
+            stored = file.read_text(encoding="ascii", errors="replace").strip()
+            if TOKEN.fullmatch(stored):
+                return stored
         token = secrets.token_urlsafe(32)
         write_private(file, token)
         return token
@@ -167,8 +168,8 @@ class Folder:
     def shown(self, text: str) -> str:
         """A message without paths: files by their names."""
         uploaded = re.sub(re.escape(str(self.uploads)) + r"/\w+/", "", text)
-        own = uploaded.replace(f"{self.private}/", "").replace(f"{self.path}/", "")
-        return ELSEWHERE.sub("", own)
+        named = uploaded.replace(f"{self.private}/", "").replace(f"{self.path}/", "")
+        return ELSEWHERE.sub("", named)
 
 
 def _is_store(path: Path) -> bool:
@@ -186,7 +187,7 @@ Stamp: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
 def stamp_file(path: Path) -> Stamp | None:
-    """What changes whenever a store is written or replaced; None if that cannot be told yet, or there is no store."""
+    """What changes whenever a store is written or replaced; None if that is not certain yet, or there is no store."""
     try:
         facts = [path.stat()]
     except OSError:
@@ -227,7 +228,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def cache_file(upload: Path, kind: str, made_of: Any, ending: str) -> Path:
-    """Where something is cached that was made of an upload: beside it, by all that it depends on."""
+    """Where something is cached that was made of an upload: next to it, under a name made of all that it depends on."""
     text = json.dumps([__version__, kind, made_of], sort_keys=True)
     return upload.with_name(f".{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}{ending}")
 
@@ -288,11 +289,11 @@ class Uploads:
     Parameters
     ----------
     folder : Folder
-        Where they are kept.
+        Where they are stored.
     """
 
     def __init__(self, folder: Folder) -> None:
-        self.folder, self.place = folder, folder.uploads
+        self.folder, self.root = folder, folder.uploads
 
     async def receive(self, name: str, purpose: Purpose, expected: int, pieces: AsyncIterator[bytes]) -> Upload:
         """Write a file as it comes; what was sent in half is removed.
@@ -301,9 +302,9 @@ class Uploads:
         """
         self.folder.check_room(expected)
         key, size = secrets.token_hex(8), 0
-        place = self.place / key
-        place.mkdir(mode=OWNER_ONLY)
-        file = place / safe_name(name)
+        directory = self.root / key
+        directory.mkdir(mode=OWNER_ONLY)
+        file = directory / safe_name(name)
         try:
             async with await anyio.open_file(file, "xb") as out:
                 file.chmod(0o600)
@@ -315,9 +316,9 @@ class Uploads:
             if not size:
                 raise RefusedError(400, "Expected a file with something in it, got an empty one.")
             upload = Upload(upload=key, name=file.name, purpose=purpose, size=size, time=time.time())
-            write_record(place / ABOUT, {"name": file.name, "purpose": purpose, "time": upload.time})
+            write_record(directory / ABOUT, {"name": file.name, "purpose": purpose, "time": upload.time})
         except BaseException:
-            shutil.rmtree(place, ignore_errors=True)
+            shutil.rmtree(directory, ignore_errors=True)
             raise
         return upload
 
@@ -331,41 +332,43 @@ class Uploads:
 
     def remove_unfinished(self) -> None:
         """Remove what was sent in half to a server that was killed meanwhile."""
-        for place in self.place.iterdir():
-            old = time.time() - place.stat().st_mtime > UNFINISHED
-            if old and KEY.fullmatch(place.name) and not (place / ABOUT).exists():
-                shutil.rmtree(place, ignore_errors=True)
+        for directory in self.root.iterdir():
+            old = time.time() - directory.stat().st_mtime > UNFINISHED
+            if old and KEY.fullmatch(directory.name) and not (directory / ABOUT).exists():
+                shutil.rmtree(directory, ignore_errors=True)
 
     def list(self, purpose: Purpose | None = None) -> list[Upload]:
         """The uploads, the newest first."""
-        found = [self._read(place) for place in self.place.iterdir() if KEY.fullmatch(place.name)]
+        found = [self._read(directory) for directory in self.root.iterdir() if KEY.fullmatch(directory.name)]
         wanted = [upload for upload in found if upload is not None and purpose in (None, upload.purpose)]
         return sorted(wanted, key=lambda upload: -upload.time)
 
     def get(self, key: str, purpose: Purpose | None = None) -> Upload:
         """An upload by its key."""
-        upload = self._read(self.place / key) if KEY.fullmatch(key) else None
+        upload = self._read(self.root / key) if KEY.fullmatch(key) else None
         if upload is None or purpose not in (None, upload.purpose):
             raise RefusedError(404, "There is no such upload; it may have been removed. Upload the file again.")
         return upload
 
     def path(self, upload: Upload) -> Path:
         """The file of an upload."""
-        return self.place / upload.upload / upload.name
+        return self.root / upload.upload / upload.name
 
     def remove(self, key: str) -> None:
         """Remove an upload and everything that was made of it."""
-        shutil.rmtree(self.place / self.get(key).upload)
+        shutil.rmtree(self.root / self.get(key).upload)
 
-    def _read(self, place: Path) -> Upload | None:
-        record = read_record(place / ABOUT)
+    def _read(self, directory: Path) -> Upload | None:
+        record = read_record(directory / ABOUT)
         if record is None or not _is_sound(record):
             return None
-        file = place / record["name"]
-        if file.parent != place or not file.is_file():
+        file = directory / record["name"]
+        if file.parent != directory or not file.is_file():
             return None
         size = file.stat().st_size
-        return Upload(upload=place.name, name=record["name"], purpose=record["purpose"], size=size, time=record["time"])
+        return Upload(
+            upload=directory.name, name=record["name"], purpose=record["purpose"], size=size, time=record["time"]
+        )
 
 
 def _is_sound(record: dict[str, Any]) -> bool:

@@ -368,7 +368,7 @@ def describe_rule(rule: Rule) -> NamedOption:
     return NamedOption(name=rule.about.name, label=rule.about.summary.rstrip("."), summary=rule.about.summary)
 
 
-def own_parameters(rule: Rule, given: Mapping[str, str]) -> dict[str, str]:
+def rule_parameters(rule: Rule, given: Mapping[str, str]) -> dict[str, str]:
     """Leave out parameters that only other rules have, as a form sends them when its rule is changed."""
     others = {name for other in RULES.values() for name in other.parameters} - set(rule.parameters)
     return {name: text for name, text in given.items() if name not in others}

@@ -3,8 +3,8 @@
 A page on this machine can be reached by every web site that its owner visits, and on a shared machine by every user.
 So the token is asked of every request; names of hosts are checked, as a site can give its own name this machine's
 address (DNS rebinding); and what changes something must come from the page itself. Browsers send a cookie to every
-port of a host, and take all its ports for one site: neither the cookie nor ``SameSite`` tells this page from another
-server on the same machine, so ``Origin`` and ``Sec-Fetch-Site`` must.
+port of a host, and take all its ports for one site: neither the cookie nor ``SameSite`` distinguishes this page from
+another server on the same machine, so ``Origin`` and ``Sec-Fetch-Site`` must.
 """
 
 import hmac
@@ -26,7 +26,7 @@ App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
 MEGABYTE = 1_000_000
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-SLOWEST = 60
+BODY_SECONDS = 60
 """Seconds that a sender may wait between two pieces of a body."""
 HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::\d{1,5})?", re.ASCII)
 GIVEN_ONCE = (
@@ -115,8 +115,8 @@ class Guard:
         """Check a request and hand it on."""
         headers = _read_headers(scope["headers"])
         self._check_host(headers)
-        if (place := self._signed_in(scope)) is not None:
-            await _redirect(answer, place, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax")
+        if (address := self._signed_in(scope)) is not None:
+            await _redirect(answer, address, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax")
             return
         by_header = self._check_token(headers)
         self._check_origin(scope, headers, needed=not by_header)
@@ -154,13 +154,13 @@ class Guard:
 
     def _check_origin(self, scope: Message, headers: dict[str, str], *, needed: bool) -> None:
         """Refuse what another site, or another port of this machine, asks a browser to send."""
-        origin, own = headers.get("origin"), f"{scope.get('scheme', 'http')}://{headers['host']}"
+        origin, expected = headers.get("origin"), f"{scope.get('scheme', 'http')}://{headers['host']}"
         safe = scope["method"] in SAFE_METHODS
         site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "navigate")
         opened = safe and mode == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
         foreign = site not in ("none", "same-origin") and not opened
         absent = origin is None and needed and not safe
-        if foreign or absent or (origin is not None and origin.lower() != own.lower()):
+        if foreign or absent or (origin is not None and origin.lower() != expected.lower()):
             raise RefusedError(
                 403, "This request came from another site than the page itself, and was not carried out."
             )
@@ -189,10 +189,10 @@ class Guard:
             if ended:
                 return await receive()
             try:
-                with anyio.fail_after(SLOWEST):
+                with anyio.fail_after(BODY_SECONDS):
                     message = await receive()
             except TimeoutError:
-                raise RefusedError(408, f"Nothing came for {SLOWEST} seconds, so the request was given up.") from None
+                raise RefusedError(408, f"Nothing came for {BODY_SECONDS} seconds, so the request was ended.") from None
             received, ended = received + len(message.get("body", b"")), not message.get("more_body", False)
             if received > self.most_bytes:
                 raise self._too_large()
@@ -255,16 +255,16 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started = True
-            own = {name.lower() for name, _ in message.get("headers", [])}
-            more = [(name.encode(), text.encode()) for name, text in HEADERS.items() if name.encode() not in own]
+            present = {name.lower() for name, _ in message.get("headers", [])}
+            more = [(name.encode(), text.encode()) for name, text in HEADERS.items() if name.encode() not in present]
             message = {**message, "headers": [*message.get("headers", []), *more]}
         else:
             self.complete = not message.get("more_body", False)
         await self.send(message)
 
 
-async def _redirect(send: Send, place: str, cookie: str) -> None:
-    headers = [(b"location", place.encode("latin-1")), (b"set-cookie", cookie.encode())]
+async def _redirect(send: Send, address: str, cookie: str) -> None:
+    headers = [(b"location", address.encode("latin-1")), (b"set-cookie", cookie.encode())]
     await send({"type": "http.response.start", "status": 303, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
 

@@ -1,7 +1,7 @@
 """Starting, stopping and watching studies: each is a process of its own that outlives the server, and there is a queue.
 
 What a study is doing is read from its store and from the lock on it, whoever started it. The queue is a folder of
-records, so that it is there again when the server is. One look at a store serves everybody who watches it.
+records, so that it is there again when the server is. A store is counted once for all who watch it.
 """
 
 import json
@@ -28,14 +28,14 @@ from holdfast.web.guard import RefusedError
 logger = logging.getLogger("holdfast.web")
 State: TypeAlias = Literal["queued", "starting", "running", "stopping", "stopped", "finished", "failed", "unreadable"]
 POLL_SECONDS = 0.5
-"""Seconds between two looks at the queue."""
-COUNTED_EVERY = 1.0
+"""Seconds between two passes through the queue."""
+COUNT_SECONDS = 1.0
 """Seconds between two counts of a store that is written, whoever asks."""
 MAX_QUEUED = 100
-TELLS_BIRTHS = Path("/proc/self/stat").exists()
+HAS_START_TIMES = Path("/proc/self/stat").exists()
 KILLED = "It ended without a message, as if it had been killed; what was finished is stored."
 NOTHING_ADDED = "The study is as it was; nothing could be added to it:"
-SPEAKS = "holdfast: "
+COMMAND_PREFIX = "holdfast: "
 """With what the sentences of a command begin, unlike those of the libraries that it uses."""
 NOTES = ("holdfast: note: ", "holdfast: warning: ")
 
@@ -154,7 +154,7 @@ class Launcher:
             self._log(study).unlink(missing_ok=True)
             self._stopping.discard(study)
             self._write(study, Job(arguments=tuple(arguments), submitted=time.time()))
-            self.look()
+            self.start_waiting()
             return self.state(study)
 
     def submit_study(self, study: str, config: str) -> StudyState:
@@ -193,19 +193,21 @@ class Launcher:
     def _started(self, jobs: Mapping[str, Job]) -> dict[str, int]:
         """Processes that were started for studies and still run."""
         started = {study: job.pid for study, job in jobs.items() if job.pid is not None and job.runs}
-        return started | {study: number for study, number in self._children.items() if _is_alive(number, _born(number))}
+        return started | {
+            study: number for study, number in self._children.items() if _is_alive(number, _start_time(number))
+        }
 
     async def run(self) -> None:
-        """Look after the queue until cancelled."""
+        """Process the queue until cancelled."""
         while True:
             try:
-                await anyio.to_thread.run_sync(self.look)
+                await anyio.to_thread.run_sync(self.start_waiting)
             except Exception as error:  # a full disk, too many processes: it is tried again
-                logger.debug("The queue could not be looked after: %s", error)
+                logger.debug("The queue could not be processed: %s", error)
             await anyio.sleep(POLL_SECONDS)
 
-    def look(self) -> None:
-        """Start studies that wait while there is room."""
+    def start_waiting(self) -> None:
+        """Start the studies that wait, as many as may run at a time."""
         with self._lock:
             self._reap()
             jobs = self._jobs()
@@ -221,18 +223,18 @@ class Launcher:
                     continue
                 if os.WIFSIGNALED(status):
                     with suppress(OSError), self._log(study).open("a") as file:
-                        file.write(f"{SPEAKS}{KILLED}\n")
+                        file.write(f"{COMMAND_PREFIX}{KILLED}\n")
             del self._children[study]
             self.changes += 1
 
     def _start(self, study: str, job: Job) -> None:
         """Start a process. That it is to be is written before, so that none is ever started twice."""
         begun = replace(job, begun=True)
-        self._starting.add(study)  # those who ask meanwhile do not wait for the lock
+        self._starting.add(study)  # others that ask meanwhile do not wait for the lock
         try:
             self._write(study, begun)
             self._children[study] = process = _spawn(job.arguments, self._log(study))
-            self._write(study, replace(begun, pid=process, born=_born(process)))
+            self._write(study, replace(begun, pid=process, born=_start_time(process)))
         except (OSError, ValueError) as error:
             if study in self._children or self._read(study) == job:  # it runs, or it waits on: the disk is full
                 raise
@@ -280,11 +282,11 @@ class Launcher:
             state = self.state(study)
             if state.active:
                 raise RefusedError(409, f"The study {study} is {state.state}; stop it before it is removed.")
-            place = self.folder.move_to_trash(study)
+            trash = self.folder.move_to_trash(study)
             for file in (self._record(study), self._config(study), self._log(study)):
                 file.unlink(missing_ok=True)
             self.changes += 1
-            return place
+            return trash
 
     # What studies are doing
 
@@ -321,15 +323,15 @@ class Launcher:
         self._stopping.discard(study)
         stopped = job is not None and job.stopped
         if seen.total and seen.done >= seen.total:
-            why = "" if stopped else self._last_words(study, only=SPEAKS)
+            why = "" if stopped else self._last_message(study, only=COMMAND_PREFIX)
             return replace(seen, state="finished", message=f"{NOTHING_ADDED} {why}" if why else "")
-        message = "" if stopped else self._last_words(study) or ("" if job is None else KILLED)
+        message = "" if stopped else self._last_message(study) or ("" if job is None else KILLED)
         return replace(seen, state="stopped" if seen.total or stopped else "failed", message=message)
 
     def _count(self, study: str, path: Path, *, writing: bool) -> StudyState:
         """How far the store of a study has come; counted again when it has changed, once a second if it is written."""
         stamp, now, known = stamp_file(path), time.monotonic(), self._counted.get(study)
-        if known is not None and (stamp == known[0] is not None or (writing and now - known[1] < COUNTED_EVERY)):
+        if known is not None and (stamp == known[0] is not None or (writing and now - known[1] < COUNT_SECONDS)):
             return known[2]
         seen = _count(study, path)
         self._counted[study] = stamp, now, seen
@@ -338,7 +340,7 @@ class Launcher:
     def _log(self, study: str) -> Path:
         return self.folder.logs / f"{study}.txt"
 
-    def _last_words(self, study: str, only: str = "") -> str:
+    def _last_message(self, study: str, only: str = "") -> str:
         """The last sentence that the command of a study wrote, of lines that begin so; notes do not count."""
         try:
             with self._log(study).open("rb") as file:
@@ -348,7 +350,7 @@ class Launcher:
             return ""
         lines = [line.strip() for line in text.splitlines() if line.strip() and line.startswith(only)]
         lines = [line for line in lines if not line.startswith(NOTES)]
-        return self.folder.shown(lines[-1].removeprefix(SPEAKS)) if lines else ""
+        return self.folder.shown(lines[-1].removeprefix(COMMAND_PREFIX)) if lines else ""
 
 
 def _spawn(arguments: Sequence[str], log: Path) -> int:
@@ -378,7 +380,7 @@ def _count(study: str, path: Path) -> StudyState:
     )  # fmt: skip
 
 
-def _born(process: int) -> str | None:
+def _start_time(process: int) -> str | None:
     """Start time of a process, as the system writes it; None if there is none, or that is not known."""
     try:
         facts = Path(f"/proc/{process}/stat").read_text()
@@ -390,8 +392,8 @@ def _born(process: int) -> str | None:
 
 def _is_alive(process: int, born: str | None) -> bool:
     """Whether a process still runs: the same one, not another with its number."""
-    if TELLS_BIRTHS:
-        return born is not None and _born(process) == born
+    if HAS_START_TIMES:
+        return born is not None and _start_time(process) == born
     try:
         os.kill(process, 0)
     except OSError:
@@ -402,10 +404,10 @@ def _is_alive(process: int, born: str | None) -> bool:
 # Progress as it happens
 
 
-LOOKED_EVERY = 1.0
-"""Seconds between two looks at the studies."""
-A_LOOK = 0.5
-"""Seconds between two looks of a stream at what was seen."""
+POLL_STORES_SECONDS = 1.0
+"""Seconds between two counts of all studies."""
+STREAM_SECONDS = 0.5
+"""Seconds between two checks of a stream for what has changed."""
 HEARTBEAT = 15
 """Seconds after which something is sent, so that a broken connection is noticed."""
 RETRY = "retry: 1000\n\n"
@@ -414,7 +416,7 @@ RETRY = "retry: 1000\n\n"
 
 @dataclass(eq=False)
 class Watch:
-    """Looks at the studies of a folder, at most once a second, whoever asks, and when something was asked of one.
+    """Counts the studies of a folder at most once a second for all who follow them, and after each command.
 
     Attributes
     ----------
@@ -424,7 +426,7 @@ class Watch:
 
     launcher: Launcher
     _seen: dict[str, StudyState] = field(default_factory=dict)
-    _looked: tuple[float, int] | None = None
+    _polled: tuple[float, int] | None = None
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
     _closed: bool = False
 
@@ -432,9 +434,9 @@ class Watch:
         """How far every study has come, at most a second ago."""
         async with self._lock:
             now, changes = time.monotonic(), self.launcher.changes
-            if self._looked is None or now - self._looked[0] >= LOOKED_EVERY or changes != self._looked[1]:
+            if self._polled is None or now - self._polled[0] >= POLL_STORES_SECONDS or changes != self._polled[1]:
                 self._seen = await anyio.to_thread.run_sync(self.launcher.states, abandon_on_cancel=True)
-                self._looked = time.monotonic(), changes
+                self._polled = time.monotonic(), changes
             return self._seen
 
     async def state(self, study: str) -> StudyState:
@@ -451,8 +453,8 @@ class Watch:
     async def follow(self, study: str | None = None) -> AsyncIterator[str]:
         """How far a study, or every study, has come, as server-sent events, whenever that changes.
 
-        The stream of one study ends with it; that of all ends when the client leaves, or the server, and tells too
-        which studies there are, when that changes.
+        The stream of one study ends with it; that of all ends when the client leaves, or the server, and also
+        lists the studies when there are others.
         """
         yield RETRY
         sent, last = time.monotonic(), dict[str, StudyState]()
@@ -471,4 +473,4 @@ class Watch:
             if time.monotonic() - sent > HEARTBEAT:
                 yield ": still here\n\n"
                 sent = time.monotonic()
-            await anyio.sleep(A_LOOK)
+            await anyio.sleep(STREAM_SECONDS)

@@ -68,7 +68,7 @@ class ReadingQuery:
         How a text holds selections, whatever its ending says, where that is open: a table with names of features in its
         first line, a table without, all features in each line with the best first, or those that a run selected.
     undefined : str
-        What to do where the measure is undefined: ``nan``, ``skip``, or a number that takes the place.
+        What to do where the measure is undefined: ``nan``, ``skip``, or a number to use instead.
     """
 
     measure: str = ""
@@ -188,10 +188,10 @@ def _find_swaps(subsets: Preferences) -> tuple[dict[str, Any], ...]:
 def _plan(designed: DesignedRuns, estimate: StabilityEstimate, level: float, half_width: float) -> str:
     """Say how many resamples an interval of ± ``half_width`` needs, or why that is not known."""
     if designed.design != "runs":
-        return "Resamples that belong together in blocks cannot tell how many are needed."
+        return "Resamples that belong together in blocks cannot show how many are needed."
     count = format_count(estimate.n_runs, "resample")
     if estimate.n_runs < ENOUGH:
-        return f"{count} cannot tell how many are needed; it takes at least {ENOUGH}."
+        return f"{count} cannot show how many are needed; it takes at least {ENOUGH}."
     needed = count_needed(estimate, level, half_width)
     if needed is None:
         return "Without an interval it is not known how many resamples are needed."

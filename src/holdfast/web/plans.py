@@ -317,7 +317,7 @@ class Cost:
     sentence : str
         Fits, time on the cores that the plan asks for, and disk space.
     warnings : tuple of str
-        What cannot be fitted, takes long, is large, or leaves no room.
+        What cannot be fitted, takes long, is large, or does not fit on the disk.
     command : str
         The same study on the command line.
     """

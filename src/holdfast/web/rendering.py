@@ -1,4 +1,4 @@
-"""Pages from records: the report's templates and components, and files that the browser keeps."""
+"""Pages from records: the report's templates and components, and files that the browser caches."""
 
 import hashlib
 import importlib.metadata
@@ -39,7 +39,7 @@ def render_page(
 ) -> Response:
     """Return a page: a record in its template, which finds it as ``page``, and what is drawn of it as ``figures``.
 
-    ``parts`` makes of the record what templates of the report want beside, by their names.
+    ``parts`` makes of the record what templates of the report need too, by their names.
     """
     from markupsafe import Markup
 
@@ -54,8 +54,8 @@ def render_page(
 
 
 @cache
-def own_files() -> dict[str, tuple[str, bytes]]:
-    """What pages load beside the chart bundle, by name: type and content."""
+def page_files() -> dict[str, tuple[str, bytes]]:
+    """What pages load in addition to the chart bundle, by name: type and content."""
     texts = {
         "page.css": page_style() + "".join(path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.css"))),
         "charts.js": embed.LOADER,
@@ -76,7 +76,7 @@ def warm() -> None:
     for name in environment.list_templates(extensions=["j2"]):
         if name.endswith(".html.j2"):
             environment.get_template(name)
-    own_files()
+    page_files()
     import_optional("altair")
     bundle()
 
@@ -84,7 +84,7 @@ def warm() -> None:
 @cache
 def _digest() -> str:
     """What the addresses of files change with; one for all, so that scripts find each other by relative addresses."""
-    content = b"".join(content for _, content in own_files().values())
+    content = b"".join(content for _, content in page_files().values())
     return hashlib.sha256(content + importlib.metadata.version("vl-convert-python").encode()).hexdigest()[:12]
 
 
@@ -94,13 +94,13 @@ def static_address(name: str) -> str:
 
 
 async def send_static(request: Request) -> Response:
-    """Answer with a file, which the browser then keeps."""
+    """Answer with a file, which the browser then caches."""
     name = request.path_params["name"]
-    if name not in (*own_files(), BUNDLE) or request.url.path != static_address(name):
+    if name not in (*page_files(), BUNDLE) or request.url.path != static_address(name):
         raise RefusedError(404, "There is no such file.")
     if name == BUNDLE:
         return Response(await anyio.to_thread.run_sync(bundle), media_type=KINDS[".js"], headers=FOREVER)
-    kind, content = own_files()[name]
+    kind, content = page_files()[name]
     return Response(content, media_type=kind, headers=FOREVER)
 
 
@@ -108,7 +108,7 @@ Thing = TypeVar("Thing")
 Made = TypeVar("Made")
 
 
-def remember_last(make: Callable[[Thing], Made], most: int = 8) -> Callable[[Thing], Made]:
-    """Remember what a function made of the last few things: of the same one, not of one that is equal."""
+def cache_last(make: Callable[[Thing], Made], most: int = 8) -> Callable[[Thing], Made]:
+    """Cache what a function made of the last few objects, by identity rather than equality."""
     memory = Cache(most * FEW_BYTES)
     return lambda thing: memory.get_or_compute(IdentityKey(thing), lambda: make(thing))

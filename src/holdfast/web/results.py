@@ -35,11 +35,11 @@ from holdfast.web.forms import (
     list_levels,
     missing_parameters,
     needs_only_runs,
-    own_parameters,
     read_parameters,
+    rule_parameters,
 )
 from holdfast.web.guard import RefusedError
-from holdfast.web.rendering import remember_last
+from holdfast.web.rendering import cache_last
 from holdfast.web.routing import Pairs, list_changes
 
 
@@ -115,9 +115,9 @@ def _describe(overview: Overview | None) -> StudyOverview | None:
 
 
 MAX_REMEMBERED = 4
-"""Studies whose snapshots are kept."""
+"""Studies whose snapshots are cached."""
 MAX_ANSWERS = 64
-"""Answers that a snapshot keeps; beyond that, the one that was not asked for the longest is forgotten."""
+"""Answers that a snapshot caches; beyond that, the one least recently used is dropped."""
 PATIENCE = 4
 """While a study runs, its results are read again after this many times the time that reading them took."""
 Answer = TypeVar("Answer")
@@ -389,7 +389,7 @@ class ResultQuery(CommonQuery):
     @property
     def rule_texts(self) -> dict[str, str]:
         """Parameters of the rule, as they were typed."""
-        texts = own_parameters(self.found_rule, self.parameters)
+        texts = rule_parameters(self.found_rule, self.parameters)
         check_names(self.found_rule, texts)
         return texts
 
@@ -466,9 +466,9 @@ def list_options(snapshot: Snapshot, query: ResultQuery) -> ResultOptions:
 # Summaries
 
 
-drawn_figures = remember_last(draw_figures)
+drawn_figures = cache_last(draw_figures)
 """The figures of a summary, by their names."""
-named_parts = remember_last(page_parts)
+named_parts = cache_last(page_parts)
 """What templates of the report say of a summary, by the names that they use."""
 
 

@@ -36,7 +36,7 @@ Parts: TypeAlias = Callable[[Any], Mapping[str, Any]]
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 API = "/api/v1"
 MAX_JSON = 2_000_000
-FULL = "There is no room left on the disk; nothing was changed. Make room, and try again."
+FULL = "The disk is full; nothing was changed. Delete something, and try again."
 logger = logging.getLogger("holdfast.web")
 
 
@@ -55,7 +55,7 @@ class Route:
     draw : callable or None
         Draws the figures of its page from the record, as HTML by their names, which the template finds as ``figures``.
     parts : callable or None
-        Makes of the record what templates of the report want beside, by their names.
+        Makes of the record what templates of the report need too, by their names.
     status : int
         Status of the answer.
     """
@@ -259,7 +259,7 @@ def make_handlers(site: "Site") -> Mapping[Any, Any]:
 
     async def missing(request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 404)
-        sentences = {404: "There is no such page.", 405: "This address cannot be asked for in this way."}
+        sentences = {404: "There is no such page.", 405: "This HTTP method is not allowed for this address."}
         response = answer(request, status, sentences.get(status, "This request cannot be answered."))
         if status == 405:
             response.headers["allow"] = ", ".join(sorted(_methods(request)))

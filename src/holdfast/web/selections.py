@@ -260,7 +260,7 @@ def _expect_numbers(path: Path) -> NDArray[np.float64]:
     return rows
 
 
-# What was read, cached beside its upload
+# What was read, cached next to its upload
 
 
 MIN_CACHED_BYTES = 100_000

@@ -75,22 +75,22 @@ def serve(
     >>> from holdfast.web import serve
     >>> serve("studies", open_browser=False)  # doctest: +SKIP
     """
-    with _private_files(), _only_server(place := Folder(folder)) as announce, listen(host, port) as listening:
+    with _private_files(), _only_server(root := Folder(folder)) as announce, listen(host, port) as listening:
         number = listening.getsockname()[1]
-        token = place.token(new=new_token)
+        token = root.token(new=new_token)
         address = f"http://{_shown_host(host)}:{number}/?token={token}"
         announce(address)
-        for line in _greeting(address, place, host):
+        for line in _greeting(address, root, host):
             say(line)
         _run(
-            place, listening, say, open_page=partial(_open_page, place, address) if open_browser else None,
+            root, listening, say, open_page=partial(_open_page, root, address) if open_browser else None,
             token=token, host=host, port=number, most_uploaded=most_uploaded, at_once=at_once,
         )  # fmt: skip
 
 
 @contextmanager
 def _private_files() -> Iterator[None]:
-    """Make stores, uploads and logs the owner's only, those of studies too; whoever called keeps their own habits."""
+    """Make stores, uploads and logs the owner's only, those of studies too; the umask of the caller is restored."""
     before = os.umask(0o077)
     try:
         yield
@@ -184,9 +184,9 @@ def _greeting(address: str, folder: Folder, host: str) -> Iterator[str]:
 
 def _open_page(folder: Folder, address: str) -> None:
     """Open a browser through a file that leads on: all users of a machine see the arguments of its programs."""
-    file, place = folder.private / "open.html", html.escape(address)
-    head = f'<meta charset="utf-8"><title>holdfast</title><meta http-equiv="refresh" content="0; url={place}">'
-    write_private(file, f'<!doctype html>{head}<p><a href="{place}">Open the page</a></p>')
+    file, link = folder.private / "open.html", html.escape(address)
+    head = f'<meta charset="utf-8"><title>holdfast</title><meta http-equiv="refresh" content="0; url={link}">'
+    write_private(file, f'<!doctype html>{head}<p><a href="{link}">Open the page</a></p>')
     with suppress(webbrowser.Error):
         webbrowser.open(file.as_uri())
 
@@ -194,18 +194,18 @@ def _open_page(folder: Folder, address: str) -> None:
 @contextmanager
 def _only_server(folder: Folder) -> Iterator[Callable[[str], None]]:
     """Hold the right to serve a folder; gives a function that says to others at which address."""
-    place = folder.private / "server.json"
+    record = folder.private / "server.json"
     handle = os.open(folder.private / "server.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            address = str((read_record(place) or {}).get("address", ""))
+            address = str((read_record(record) or {}).get("address", ""))
             raise AlreadyServedError(folder.path, address) from None
         try:
-            yield lambda address: write_record(place, {"address": address, "pid": os.getpid()})
+            yield lambda address: write_record(record, {"address": address, "pid": os.getpid()})
         finally:
-            place.unlink(missing_ok=True)
+            record.unlink(missing_ok=True)
             (folder.private / "open.html").unlink(missing_ok=True)
     finally:
         os.close(handle)

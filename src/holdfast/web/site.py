@@ -34,7 +34,7 @@ class Site:
     overviews : Overviews
         What studies are about, in a line each.
     watch : Watch
-        Looks how far studies have come, for everybody who watches.
+        Polls how far studies have come, for all who follow them.
     limits : Limits
         What a worker may use.
     threads : anyio.CapacityLimiter
@@ -54,14 +54,14 @@ class Site:
     @classmethod
     def open(cls, folder: str | Path, *, at_once: int = 1) -> "Site":
         """Open the page of a folder, on which so many studies run at a time."""
-        place = Folder(folder)
-        launcher = Launcher(place, at_once)
+        root = Folder(folder)
+        launcher = Launcher(root, at_once)
         return cls(
-            folder=place, uploads=Uploads(place), launcher=launcher, results=Results(place), overviews=Overviews(place),
+            folder=root, uploads=Uploads(root), launcher=launcher, results=Results(root), overviews=Overviews(root),
             watch=Watch(launcher),
         )  # fmt: skip
 
-    def look(self) -> None:
+    def read_overviews(self) -> None:
         """Count all studies and read what they are about, so that they are listed at once when they are asked for."""
         for study in self.launcher.states():
             self.overviews.get(study)

@@ -134,7 +134,7 @@ def file_options(site: "Site", query: TableQuery) -> dict[str, Any]:
 
 
 async def inspect(site: "Site", upload: Upload, query: TableQuery) -> TableInspection:
-    """Look at an upload; what was seen is cached beside it."""
+    """Look at an upload; what was seen is cached next to it."""
     options = file_options(site, query)
     reading = {key: options.pop(key) for key in OF_FILE if key in options}
     arguments = {"path": str(site.uploads.path(upload)), "reading": reading, "options": options}

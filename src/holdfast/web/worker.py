@@ -24,7 +24,7 @@ PRELOADED = ["holdfast.web.preloaded", "scipy.stats", "pyarrow.parquet", "python
 GIGABYTE = 1_000_000_000
 MAX_ANSWERED = 64_000_000
 """Bytes of the longest answer."""
-KEPT_VARIABLES = re.compile(
+PASSED_VARIABLES = re.compile(
     r"PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|PYTHON\w+|\w+_NUM_THREADS|NUMBA_\w+|HOLDFAST_\w+|LD_LIBRARY_PATH"
 )
 """Variables of the environment that a worker needs; others may hold secrets."""
@@ -39,7 +39,7 @@ class Limits:
     seconds : float
         Time until it must have answered.
     memory : int
-        Bytes of memory beside what a worker has at its start.
+        Bytes of memory on top of what a worker has at its start.
     written : int
         Bytes of the largest file that it may write.
     """
@@ -191,7 +191,7 @@ def _separate() -> None:
         os.dup2(nowhere, handle)
     sys.stdout = sys.stderr = open(nowhere, "w")  # noqa: SIM115
     for variable in list(os.environ):
-        if not KEPT_VARIABLES.fullmatch(variable):
+        if not PASSED_VARIABLES.fullmatch(variable):
             del os.environ[variable]
 
 
@@ -200,7 +200,7 @@ def _limit(limits: Limits) -> None:
     seconds = max(int(limits.seconds), 1)
     for kind, most, spare in (
         (resource.RLIMIT_AS, _virtual_memory() + limits.memory, 0),
-        (resource.RLIMIT_CPU, seconds + 1, 1),  # first a signal that tells why, then an end
+        (resource.RLIMIT_CPU, seconds + 1, 1),  # first a signal that says why, then an end
         (resource.RLIMIT_FSIZE, limits.written, 0),
         (resource.RLIMIT_CORE, 0, 0),
     ):

@@ -97,7 +97,7 @@ TESTS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class BesideQuery(CommonQuery):
+class PairQuery(CommonQuery):
     """Which candidates to set side by side.
 
     Attributes
@@ -147,8 +147,8 @@ def draw_maps(page: Page) -> dict[str, str]:
     return figures
 
 
-@routes.page("/studies/{study}/beside", "beside.html.j2", draw_maps)
-def show_beside(site: Site, study: str, query: BesideQuery) -> Page:
+@routes.page("/studies/{study}/compare", "compare_candidates.html.j2", draw_maps)
+def show_pair(site: Site, study: str, query: PairQuery) -> Page:
     """Set two candidates side by side: stability, score, and the features that one gains and loses."""
     state, snapshot = site.launcher.state(study), site.results.get(study)
     result, labels = snapshot.result, find_labels(snapshot)
@@ -162,12 +162,12 @@ def show_beside(site: Site, study: str, query: BesideQuery) -> Page:
         notes=(),
     )  # fmt: skip
     if not page.missing:
-        key = ("beside", first, second, options.metric, options.measure, options.level)
+        key = ("pair", first, second, options.metric, options.measure, options.level)
         vars(page).update(snapshot.remember(key, lambda result: without_warnings(lambda: _compare(result, page))))
     return page
 
 
-def find_pair(snapshot: Snapshot, options: CommonOptions, query: BesideQuery) -> tuple[str, str]:
+def find_pair(snapshot: Snapshot, options: CommonOptions, query: PairQuery) -> tuple[str, str]:
     """Return the names that were asked for; for those left out the chosen candidate, and the one after it."""
     if query.first and query.second:
         return query.first, query.second
@@ -182,9 +182,9 @@ def find_pair(snapshot: Snapshot, options: CommonOptions, query: BesideQuery) ->
 
 def _why_not(result: StudyResult, labels: Labels, first: str, second: str) -> str:
     if len(result.candidates) < 2:
-        return "There is only one candidate, so there is nothing to set beside it."
+        return "There is only one candidate, so there is nothing to compare it with."
     if first == second:
-        return "These are the same candidate twice; choose another one to set beside it."
+        return "These are the same candidate twice; choose another one."
     unfinished = [labels.candidate(name) for name in (first, second) if name not in result.kinds]
     return f"{' and '.join(unfinished)} has no finished fit yet." if unfinished else ""
 
@@ -272,7 +272,7 @@ def _describe_difference(
     gap = f"{more} is {format_number(abs(difference), 3)} above {less}" if difference else "both have the same"
     if p <= 1 - page.options.level:
         return f"The two differ in {what}: {gap} {figures}."
-    return f"These resamples cannot tell the two apart in {what}: {gap} {figures}."
+    return f"These resamples do not distinguish the two in {what}: {gap} {figures}."
 
 
 def _notes(result: StudyResult, page: Page, subsets: Sequence[DesignedRuns]) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ class Scenario:
     group : int
         Number of features in a group.
     joint : {"independent", "turns", "together", "same-size"}
-        How features go together: not at all, as stand-ins of each other in their group, with their group, or such that
+        How features go together: not at all, as substitutes in their group, with their group, or such that
         every run selects equally many. Their probabilities stay the same.
     """
 
@@ -56,7 +56,7 @@ class Scenario:
 
     @property
     def groups(self) -> list[range]:
-        """The columns of each group; none if features are on their own."""
+        """The columns of each group; none if features are independent."""
         if self.group < 2 or self.joint not in ("turns", "together"):
             return []
         starts = range(0, self.n_grouped, self.group)
@@ -319,7 +319,7 @@ def show_explorer(site: Site, query: ExploreQuery) -> Page:
         with_stand_ins=None if found.with_stand_ins is None else record_stability(found.with_stand_ins, LEVEL),
         map=tuple(tuple(found.runs.selected(run)) for run in range(min(query.runs, MAX_ROWS))),
         repetitions=repetitions,
-        sentences=tuple(tell(found, repetitions, query)),
+        sentences=tuple(describe(found, repetitions, query)),
         presets=PRESETS,
         n_sliders=min(MAX_SLIDERS, query.features),
         limits=LIMITS | {"relevant": (0, query.features)},
@@ -349,9 +349,9 @@ def count_contained(found: Simulation) -> Repetitions:
     contained = (ends[:, 0] <= found.population + rounding) & (found.population <= ends[:, 1] + rounding)
     has_interval, known = np.isfinite(ends).all(axis=1), np.isfinite(values)
     n_bars = round((1 - LOWEST) / BIN)
-    place = np.clip(np.floor((values[known] - LOWEST) / BIN + 1e-9), 0, n_bars - 1).astype(int)
-    bars = Counter(place.tolist())
-    missed = Counter(place[(has_interval & ~contained)[known]].tolist())
+    index = np.clip(np.floor((values[known] - LOWEST) / BIN + 1e-9), 0, n_bars - 1).astype(int)
+    bars = Counter(index.tolist())
+    missed = Counter(index[(has_interval & ~contained)[known]].tolist())
     return Repetitions(
         count=len(values),
         intervals=int(has_interval.sum()),
@@ -367,7 +367,7 @@ def count_contained(found: Simulation) -> Repetitions:
 # In words
 
 
-def tell(found: Simulation, repetitions: Repetitions, query: ExploreQuery) -> list[str]:
+def describe(found: Simulation, repetitions: Repetitions, query: ExploreQuery) -> list[str]:
     """What is seen, in sentences."""
     estimate, runs = found.estimate, format_count(query.runs, "run")
     if math.isnan(found.population):
@@ -381,9 +381,9 @@ def tell(found: Simulation, repetitions: Repetitions, query: ExploreQuery) -> li
     else:
         inside = "inside" if low - 1e-9 <= found.population <= high + 1e-9 else "outside"
         sentences.append(f"With endless runs it would tend to {true}, its true value, which is {inside} the interval.")
-    sentences += _tell_repetitions(repetitions, true)
+    sentences += _describe_repetitions(repetitions, true)
     if found.with_stand_ins is not None:
-        sentences.append(_tell_stand_ins(found.with_stand_ins))
+        sentences.append(_describe_stand_ins(found.with_stand_ins))
     if query.joint in ("together", "same-size") or (query.joint == "turns" and found.with_stand_ins is None):
         sentences.append(
             "How features go together does not change the true value, which depends on the probabilities alone; it "
@@ -392,7 +392,7 @@ def tell(found: Simulation, repetitions: Repetitions, query: ExploreQuery) -> li
     return sentences
 
 
-def _tell_repetitions(repetitions: Repetitions, true: str) -> list[str]:
+def _describe_repetitions(repetitions: Repetitions, true: str) -> list[str]:
     if not repetitions.intervals:
         return []
     share = format_percent(repetitions.contained / repetitions.intervals, 0)
@@ -402,7 +402,7 @@ def _tell_repetitions(repetitions: Repetitions, true: str) -> list[str]:
     ]
 
 
-def _tell_stand_ins(estimate: StabilityEstimate) -> str:
+def _describe_stand_ins(estimate: StabilityEstimate) -> str:
     if math.isnan(estimate.value):
         return f"With stand-ins counted as the same feature, the stability is undefined: {estimate.note}."
     return (

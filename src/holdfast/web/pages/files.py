@@ -166,19 +166,19 @@ def _copy(site: Site, study: str) -> IO[bytes]:
     if store is None:
         raise RefusedError(404, "There is nothing to save of this study yet.")
     with tempfile.TemporaryDirectory(dir=site.folder.private) as folder:
-        place = Path(folder) / "copy.db"
-        copy_store(store, place)
-        return place.open("rb")
+        path = Path(folder) / "copy.db"
+        copy_store(store, path)
+        return path.open("rb")
 
 
 def _zip_tables(snapshot: Snapshot, format: Any) -> IO[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         files = snapshot.result.export(folder, format)
-        place = Path(folder) / "tables.zip"
-        with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as packed:
-            for path in files:
-                packed.write(path, path.name)
-        return place.open("rb")
+        path = Path(folder) / "tables.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            for file in files:
+                packed.write(file, file.name)
+        return path.open("rb")
 
 
 def _send_handle(handle: IO[bytes], name: str, media: str) -> StreamingResponse:

@@ -211,7 +211,7 @@ def _ask_for_layout(upload: Upload, query: SelectionsQuery, problem: str) -> Que
 
 
 def _command(name: str, query: SelectionsQuery, measure: str, *, unnamed: bool) -> str:
-    """Return the command that measures the same; lists are told by the ending of their file.
+    """Return the command that measures the same; lists are recognized by the ending of their file.
 
     It is empty for a file without names of features, which the command line takes with a header only.
     """
@@ -240,7 +240,7 @@ class CompareQuery(ReadingQuery):
     paired : bool or None
         Whether run i of all files used the same resample; by default the labels of the runs decide.
     first, second : int
-        Which two selections to show side by side, by their place among those given, from 0.
+        Which two selections to show side by side, by their number, from 0.
     """
 
     of: tuple[str, ...] = ()

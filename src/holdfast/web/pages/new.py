@@ -188,7 +188,7 @@ def _with_fewer(offer: FormPart) -> FormPart:
 
 @routes.action("POST", "/cost")
 async def estimate_cost(site: Site, body: StudyRequest) -> Cost:
-    """Estimate what a study would cost, by two fits of each selector; nothing is kept."""
+    """Estimate what a study would cost, by two fits of each selector; nothing is stored."""
     return await plans.estimate_cost(site, body)
 
 

@@ -33,7 +33,7 @@ routes = Routes()
 
 @dataclass(frozen=True, kw_only=True)
 class HomeQuery:
-    """What to tell on the first page.
+    """What the first page reports.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class ListedStudy:
 @routes.page("/", "home.html.j2")
 def show_home(site: Site, query: HomeQuery) -> Page:
     """List the studies of the folder, with what each is about."""
-    place = site.folder.find_removed(query.removed)
+    trash = site.folder.find_removed(query.removed)
     return Page(
         folder=site.folder.path.name,
         studies=tuple(
@@ -72,7 +72,7 @@ def show_home(site: Site, query: HomeQuery) -> Page:
         ),
         at_once=site.launcher.at_once,
         benchmark=(site.folder.path / LIST).is_file(),
-        removed="" if place is None else str(place.relative_to(site.folder.path)),
+        removed="" if trash is None else str(trash.relative_to(site.folder.path)),
     )
 
 
@@ -84,7 +84,7 @@ def list_studies(site: Site) -> dict[str, Any]:
 
 @routes.data("/events")
 async def follow_studies(site: Site) -> StreamingResponse:
-    """Tell how far all studies have come, and which there are, as server-sent events."""
+    """Return how far all studies have come, and which there are, as server-sent events."""
     return StreamingResponse(site.watch.follow(), media_type="text/event-stream")
 
 
@@ -122,7 +122,7 @@ class StudyResults:
         Seconds after which it is worth asking again while the study runs.
     options : ResultOptions
         What may be chosen.
-    places : tuple of int
+    columns : tuple of int
         Columns of the features in the table of the summary, by which their pages are found.
     """
 
@@ -131,7 +131,7 @@ class StudyResults:
     planned: int
     every: float
     options: ResultOptions
-    places: tuple[int, ...]
+    columns: tuple[int, ...]
 
 
 def draw_study(page: Page) -> Mapping[str, str]:
@@ -147,19 +147,19 @@ def name_parts(page: Page) -> Mapping[str, Any]:
 
 
 def _address_features(study: str, results: StudyResults) -> dict[str, Any]:
-    """Return the addresses of the features that the page names, and of any other by its place in the table."""
+    """Return the addresses of the features that the page names, and of any other by its row in the table."""
     features = results.summary.features
     if features is None:
         return {}
     chosen = (("candidate", results.summary.candidate or ""),)
     named = {name for row in features.shown for name in (row.feature, *row.stand_ins)}
-    columns = zip(features.table.feature, results.places, strict=True)
+    columns = zip(features.table.feature, results.columns, strict=True)
     return {
         "feature_addresses": {
             name: study_address(study, f"features/{column}", chosen) for name, column in columns if name in named
         },
         "feature_page": study_address(study, "features/PLACE", chosen),
-        "feature_places": results.places,
+        "feature_places": results.columns,
     }
 
 
@@ -205,7 +205,7 @@ def _find_results(site: Site, state: StudyState, query: ResultQuery) -> StudyRes
         planned=snapshot.progress.total,
         every=snapshot.every,
         options=options,
-        places=() if summary.features is None else find_columns(snapshot, summary.features.table.feature),
+        columns=() if summary.features is None else find_columns(snapshot, summary.features.table.feature),
     )
 
 
@@ -219,13 +219,13 @@ def _say_why_nothing(state: StudyState) -> str:
 
 @routes.data("/studies/{study}/state")
 async def read_state(site: Site, study: str) -> StudyState:
-    """Tell how far a study has come, without reading its results."""
+    """Return how far a study has come, without reading its results."""
     return await site.watch.state(study)
 
 
 @routes.data("/studies/{study}/events")
 async def follow_study(site: Site, study: str) -> StreamingResponse:
-    """Tell how far a study has come, as server-sent events, until it ends."""
+    """Return how far a study has come, as server-sent events, until it ends."""
     await site.watch.state(study)
     return StreamingResponse(site.watch.follow(study), media_type="text/event-stream")
 
@@ -245,5 +245,5 @@ def resume_study(site: Site, study: str) -> StudyState:
 @routes.action("DELETE", "/studies/{study}")
 def remove_study(site: Site, study: str) -> dict[str, Any]:
     """Remove a study: its store is moved to ``place``, from where it can be moved back, not deleted."""
-    place = site.launcher.remove(study)
-    return {"study": study, "place": None if place is None else str(place.relative_to(site.folder.path))}
+    trash = site.launcher.remove(study)
+    return {"study": study, "place": None if trash is None else str(trash.relative_to(site.folder.path))}

@@ -9,11 +9,11 @@ onLive(live => {
   const form = live.querySelector("#explore");
   if (!form) return;
 
-  const show = input => { input.parentElement.querySelector("output").value = input.dataset.own === undefined ? input.value : Number(input.value).toFixed(2); };
+  const show = input => { input.parentElement.querySelector("output").value = input.dataset.single === undefined ? input.value : Number(input.value).toFixed(2); };
   const take = (fresh, moved) => {
     live.querySelector("#again").href = fresh.querySelector("#again").getAttribute("href");
-    const own = live.querySelector("#own");
-    if (!own.contains(document.activeElement)) own.replaceChildren(...fresh.querySelector("#own").childNodes);
+    const single = live.querySelector("#single");
+    if (!single.contains(document.activeElement)) single.replaceChildren(...fresh.querySelector("#single").childNodes);
     if (moved) return;
     all("input[id], select", fresh.querySelector("form")).forEach(input => {
       const mine = document.getElementById(input.id);
@@ -26,8 +26,8 @@ onLive(live => {
   const want = swapper(live, ["#glance", "#drawn"], take);
   const move = input => {
     if (input.type === "range") show(input);
-    if (input.dataset.own !== undefined) all("[data-own]", form).forEach(other => { other.name = "p"; });
-    if (WHOLE.includes(input.name)) all("[data-own]", form).forEach(other => other.removeAttribute("name"));
+    if (input.dataset.single !== undefined) all("[data-single]", form).forEach(other => { other.name = "p"; });
+    if (WHOLE.includes(input.name)) all("[data-single]", form).forEach(other => other.removeAttribute("name"));
     if (input.name === "features") {
       const relevant = form.elements.relevant;
       relevant.max = input.value;

@@ -1,6 +1,6 @@
 // Adding resamples and selectors to a study.
 import {ask, onLive} from "./page.js";
-import {selectorsOf, tell, wholeOf} from "./parts.js";
+import {selectorsOf, show, wholeOf} from "./parts.js";
 
 onLive(live => live.querySelectorAll("form[data-extend]").forEach(form => {
   const address = `/studies/${encodeURIComponent(form.dataset.extend)}`;
@@ -8,7 +8,7 @@ onLive(live => live.querySelectorAll("form[data-extend]").forEach(form => {
     event.preventDefault();
     const button = form.querySelector("button");
     button.disabled = true;
-    tell(form, "problem", "");
+    show(form, "problem", "");
     try {
       await ask("POST", `${address}/extend`, {
         resamples: wholeOf(form, "resamples", 0), selectors: selectorsOf(form), cores: wholeOf(form, "cores", 1),
@@ -16,7 +16,7 @@ onLive(live => live.querySelectorAll("form[data-extend]").forEach(form => {
       });
       location.assign(address);
     } catch (error) {
-      tell(form, "problem", error.message);
+      show(form, "problem", error.message);
     } finally {
       button.disabled = false;
     }

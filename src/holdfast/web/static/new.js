@@ -1,6 +1,6 @@
 // New study: uploading a table, finding its columns, planning, the cost, the start.
 import {ask, onDrop, onLive, upload} from "./page.js";
-import {partOf, selectorsOf, tell, wholeOf} from "./parts.js";
+import {partOf, selectorsOf, show, wholeOf} from "./parts.js";
 
 const all = (selector, inside) => [...inside.querySelectorAll(selector)];
 
@@ -9,18 +9,18 @@ const all = (selector, inside) => [...inside.querySelectorAll(selector)];
 async function send(form, files, goOn) {
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";
-  tell(form, "problem", "");
+  show(form, "problem", "");
   try {
     const keys = [];
     for (const file of files) {
-      tell(form, "doing", `Copying ${file.name} …`);
+      show(form, "doing", `Copying ${file.name} …`);
       keys.push((await upload(file, "table")).upload);
     }
-    tell(form, "doing", "Reading the table …");
+    show(form, "doing", "Reading the table …");
     goOn(keys);
   } catch (error) {
-    tell(form, "doing", "");
-    tell(form, "problem", error.message);
+    show(form, "doing", "");
+    show(form, "problem", error.message);
   } finally {
     delete form.dataset.busy;
   }
@@ -30,14 +30,14 @@ onLive(live => all("form[data-new-table]", live).forEach(form => {
   const [table, target] = [form.elements.table, form.elements.target];
   const goOn = ([key, second]) => location.assign(`/data/${key}${second ? `?target_file=${second}` : ""}`);
   const sendBoth = first => {
-    if (!first) { tell(form, "problem", "Choose a table first."); return; }
+    if (!first) { show(form, "problem", "Choose a table first."); return; }
     send(form, [first, ...target.files], goOn);
   };
   const isWaiting = () => form.querySelector("details").open && !target.files.length;
   let dropped = null;
   const take = file => {
     dropped = file;
-    if (isWaiting()) tell(form, "doing", `${file.name} is chosen; choose the second file.`);
+    if (isWaiting()) show(form, "doing", `${file.name} is chosen; choose the second file.`);
     else sendBoth(file);
   };
   onDrop(form.querySelector("[data-drop]"), ([file]) => take(file));
@@ -100,9 +100,9 @@ const bodyOf = form => {
 function planning(form) {
   let asked = 0, timer = 0, busy = false, again = false;
   const list = form.querySelector("[data-warnings]");
-  const show = cost => {
-    tell(form, "cost", cost.sentence);
-    tell(form, "command", cost.command);
+  const showCost = cost => {
+    show(form, "cost", cost.sentence);
+    show(form, "command", cost.command);
     list.replaceChildren(...cost.warnings.map(text => Object.assign(document.createElement("li"), {textContent: text})));
     list.hidden = !cost.warnings.length;
   };
@@ -110,31 +110,31 @@ function planning(form) {
     if (busy) { again = true; return; }
     busy = true;
     const own = ++asked;
-    tell(form, "problem", "");
-    tell(form, "cost", "Trying two fits of each selector …");
+    show(form, "problem", "");
+    show(form, "cost", "Trying two fits of each selector …");
     try {
       const cost = await ask("POST", "/cost", bodyOf(form));
-      if (own === asked) show(cost);
+      if (own === asked) showCost(cost);
     } catch (error) {
-      tell(form, "cost", "It cannot be estimated.");
-      tell(form, "problem", error.message);
+      show(form, "cost", "It cannot be estimated.");
+      show(form, "problem", error.message);
     } finally {
       busy = false;
       if (again) { again = false; estimate(); }
     }
   };
-  const soon = () => { tell(form, "cost", "The plan has changed; it is estimated again …"); clearTimeout(timer); timer = setTimeout(estimate, 800); };
+  const soon = () => { show(form, "cost", "The plan has changed; it is estimated again …"); clearTimeout(timer); timer = setTimeout(estimate, 800); };
   return {estimate, soon};
 }
 
 onLive(live => all("form[data-plan]", live).forEach(form => {
   const {estimate, soon} = planning(form);
   all("[data-one-of]", form).forEach(select => {
-    const show = () => all(`[data-part^="${select.dataset.oneOf}:"]`, form).forEach(part => {
+    const showPart = () => all(`[data-part^="${select.dataset.oneOf}:"]`, form).forEach(part => {
       part.hidden = part.dataset.part !== `${select.dataset.oneOf}:${select.value}`;
     });
-    select.addEventListener("change", show);
-    show();
+    select.addEventListener("change", showPart);
+    showPart();
   });
   form.addEventListener("change", event => { if (event.target.name !== "study") soon(); });  // a name costs nothing
   form.querySelector("[data-estimate]").addEventListener("click", estimate);
@@ -142,12 +142,12 @@ onLive(live => all("form[data-plan]", live).forEach(form => {
     event.preventDefault();
     const button = form.querySelector("[data-start]");
     button.disabled = true;
-    tell(form, "problem", "");
+    show(form, "problem", "");
     try {
       const {study} = await ask("POST", "/studies", bodyOf(form));
       location.assign(`/studies/${encodeURIComponent(study)}`);
     } catch (error) {
-      tell(form, "problem", error.message);
+      show(form, "problem", error.message);
       button.disabled = false;
     }
   });

@@ -67,17 +67,17 @@ const readTable = tools => {
     key: sorted?.dataset.key, order: sorted?.getAttribute("aria-sort"), rows: table?.tBodies[0].rows.length,
   };
 };
-const tell = (element, event) => element.dispatchEvent(new Event(event, {bubbles: true}));
+const dispatch = (element, event) => element.dispatchEvent(new Event(event, {bubbles: true}));
 const restoreTable = (known, live) => {
   const tools = live.querySelector(`[data-tools="${known.name}"]`), table = live.querySelector(`[data-table="${known.name}"]`);
   if (!tools || !table) return;
   const search = tools.querySelector("[data-search]");
-  if (known.search) { search.value = known.search; tell(search, "input"); }
+  if (known.search) { search.value = known.search; dispatch(search, "input"); }
   all("[data-filter]", tools).forEach((filter, place) => {
     const value = known.filters[place];
     if (!value) return;
     if (filter.type === "checkbox") filter.checked = value; else filter.value = value;
-    tell(filter, "change");
+    dispatch(filter, "change");
   });
   const head = known.key && table.querySelector(`th[data-key="${CSS.escape(known.key)}"]`);
   for (let turns = 0; head && head.getAttribute("aria-sort") !== known.order && turns < 3; turns += 1) head.querySelector(".sort").click();
@@ -256,7 +256,7 @@ const follow = () => {
   source.addEventListener("studies", () => load(location.href, {keep: true, quiet: true}));
   source.addEventListener("open", () => {
     found();
-    if (lost) load(location.href, {keep: true, quiet: true});  // what changed while there was no server was not told
+    if (lost) load(location.href, {keep: true, quiet: true});  // what changed while there was no server was not sent
     lost = false;
   });
   source.addEventListener("error", () => {

@@ -17,8 +17,8 @@ export const wholeOf = (form, name, otherwise) => {
   return text === "" ? otherwise : Number(text);
 };
 
-export function tell(form, place, text) {
-  const element = form.querySelector(`[data-${place}]`);
+export function show(form, part, text) {
+  const element = form.querySelector(`[data-${part}]`);
   element.textContent = text;
   element.hidden = !text;
 }
