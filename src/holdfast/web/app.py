@@ -3,6 +3,7 @@
 When it starts, a tiny study is run and looked at, so that the first reader does not wait for imports.
 """
 
+import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -21,11 +22,10 @@ from holdfast.report.pictures import draw_figures
 from holdfast.report.render import page_parts
 from holdfast.resampling import Bootstrap
 from holdfast.selectors import AnovaF
-from holdfast.study import Candidates, Study, StudyResult
+from holdfast.study import Candidates, Study
 from holdfast.web import rendering, worker
 from holdfast.web.guard import Guard, allowed_hosts
 from holdfast.web.pages import ROUTES
-from holdfast.web.results import without_warnings
 from holdfast.web.routing import make_handlers, make_routes
 from holdfast.web.server import MAX_UPLOADED
 from holdfast.web.site import Site
@@ -106,10 +106,6 @@ ROWS, FEATURES, RESAMPLES = 24, 6, 6
 
 def warm_with_tiny_study() -> None:
     """Ask of a tiny study what pages ask of every study: modules are imported and kernels are compiled on the way."""
-    without_warnings(lambda: _look_at(_run_tiny_study()))
-
-
-def _run_tiny_study() -> StudyResult:
     rng = np.random.default_rng(0)
     target = np.arange(ROWS) % 2
     table = rng.normal(size=(ROWS, FEATURES)) + target[:, None]
@@ -118,13 +114,11 @@ def _run_tiny_study() -> StudyResult:
         perturbation=Bootstrap(RESAMPLES),
         estimator=GaussianNB(),
     )
-    return study.run(table, target, progress=False)
-
-
-def _look_at(result: StudyResult) -> None:
-    summary = summarize(result)
-    draw_figures(summary)
-    page_parts(summary)
-    result.pareto()
-    result.profile("anova")
-    result.features()
+    with warnings.catch_warnings(action="ignore"):
+        result = study.run(table, target, progress=False)
+        summary = summarize(result)
+        draw_figures(summary)
+        page_parts(summary)
+        result.pareto()
+        result.profile("anova")
+        result.features()

@@ -537,17 +537,39 @@ def read_growth(site: Site, study: str) -> Growth:
     return Growth(command={"select": [], **command}, offers=offers, perturbation=name, grows=grows, number=number)
 
 
-def grow(site: Site, study: str, *, resamples: int, selectors: tuple[Part, ...], sizes: str, cores: int) -> StudyState:
+@dataclass(frozen=True, kw_only=True)
+class ExtendRequest:
+    """What is to be added to a study.
+
+    Attributes
+    ----------
+    resamples : int
+        How many resamples (pairs, or repetitions of folds) to add.
+    selectors : tuple of Part
+        Selectors to add; they are fitted to all resamples.
+    sizes : str
+        Numbers of features that these select, such as ``5, 10, 20``; empty if each has its default.
+    cores : int
+        Number of processes.
+    """
+
+    resamples: int = 0
+    selectors: tuple[Part, ...] = ()
+    sizes: str = ""
+    cores: int = 1
+
+
+def grow(site: Site, study: str, request: ExtendRequest) -> StudyState:
     """Put a study into the queue again, with more resamples or selectors; what it has stays."""
     growth = read_growth(site, study)
     if (state := site.launcher.state(study)).active:
         raise RefusedError(409, f"The study {study} is {state.state} already; wait for it, or stop it first.")
-    check_range("the number of resamples to add", resamples, 0, MAX_ADDED)
-    if not resamples and not selectors:
+    resamples = check_range("the number of resamples to add", request.resamples, 0, MAX_ADDED)
+    if not resamples and not request.selectors:
         raise ValueError("Expected a number of resamples to add, or selectors, got neither.")
-    cut = read_sizes(sizes)
-    texts = [selector_text(part, growth.offers, cut) for part in selectors]
-    command = {**growth.command, "until": None, "cap": None, "jobs": check_cores(cores)}
+    sizes, cores = read_sizes(request.sizes), check_cores(request.cores)
+    texts = [selector_text(part, growth.offers, sizes) for part in request.selectors]
+    command = {**growth.command, "until": None, "cap": None, "jobs": cores}
     if resamples and not growth.grows:
         raise RefusedError(409, FIXED)
     if resamples:

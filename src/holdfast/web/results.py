@@ -27,7 +27,6 @@ from holdfast.tradeoff import RULES
 from holdfast.tradeoff.rules import Rule
 from holdfast.web.folder import Folder, Stamp, stamp_file
 from holdfast.web.forms import (
-    FormParameter,
     NamedOption,
     check_names,
     describe_inputs,
@@ -272,8 +271,7 @@ def find_labels(snapshot: Snapshot) -> Labels:
 
 def without_warnings(work_out: Callable[[], Answer]) -> Answer:
     """Work something out without warnings, which say on a terminal what the page says in words."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return work_out()
 
 
@@ -415,52 +413,20 @@ class ResultQuery(CommonQuery):
         }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResultOptions:
-    """How results are shown, and how they could be shown instead.
-
-    Attributes
-    ----------
-    candidate : str
-        The candidate that was asked for; empty for the one that the rule chooses.
-    candidates : tuple of NamedOption
-        The candidates.
-    rule : NamedOption
-        How a candidate is chosen.
-    rules : tuple of NamedOption
-        All rules.
-    parameters : tuple of FormParameter
-        Parameters of the rule.
-    lacking : str
-        What the rule lacks, in a sentence; the default is used meanwhile.
-    common : CommonOptions
-        Measure, score and level.
-    """
-
-    candidate: str
-    candidates: tuple[NamedOption, ...]
-    rule: NamedOption
-    rules: tuple[NamedOption, ...]
-    parameters: tuple[FormParameter, ...]
-    lacking: str
-    common: CommonOptions
-
-
-def list_options(snapshot: Snapshot, query: ResultQuery) -> ResultOptions:
+def list_options(snapshot: Snapshot, query: ResultQuery) -> dict[str, Any]:
     """Return how a study is shown, and how it could be shown instead; what is not possible is an error."""
     if query.candidate:
         check_candidate(snapshot.result, query.candidate)
     labels = find_labels(snapshot)
-    named = {name: shorten(labels.candidate(name), 110) for name in snapshot.result.candidates}
-    return ResultOptions(
-        candidate=query.candidate,
-        candidates=tuple(NamedOption(name=name, label=label) for name, label in named.items()),
-        rule=describe_rule(query.found_rule),
-        rules=tuple(map(describe_rule, RULES.values())),
-        parameters=describe_inputs(query.found_rule, query.rule_texts),
-        lacking=query.lacking,
-        common=choose_options(snapshot, query.measure, query.metric, query.level),
-    )
+    return {
+        "candidate": query.candidate,
+        "candidates": [
+            NamedOption(name=name, label=shorten(labels.candidate(name), 110)) for name in snapshot.result.candidates
+        ],
+        "rule": describe_rule(query.found_rule), "rules": list(map(describe_rule, RULES.values())),
+        "parameters": describe_inputs(query.found_rule, query.rule_texts), "lacking": query.lacking,
+        "common": choose_options(snapshot, query.measure, query.metric, query.level),
+    }  # fmt: skip
 
 
 # Summaries

@@ -248,31 +248,25 @@ def _compare_score(result: StudyResult, page: Page) -> PairedDifference | None:
 def _make_difference(
     page: Page, what: str, difference: float, low: float, high: float, p: float, test: str
 ) -> PairedDifference | None:
+    """A difference with its sentence, of the candidate that has more; that they differ only if the test says so."""
     if math.isnan(difference):
         return None
     differs = p <= 1 - page.options.level
-    return PairedDifference(
-        difference=difference, low=low, high=high, p_value=p, differs=differs, test=TESTS[test],
-        sentence=_describe_difference(page, what, difference, (low, high), p, test),
-    )  # fmt: skip
-
-
-def _describe_difference(
-    page: Page, what: str, difference: float, ends: tuple[float, float], p: float, test: str
-) -> str:
-    """The difference in a sentence, of the one that has more; that they differ only if the test says so."""
-    if math.isnan(p):
-        return f"Whether the two differ in {what} could not be tested: too few resamples are shared by both."
     more, less = (page.labels.candidate(name) for name in (page.first, page.second))
-    low, high = ends
+    ends = (low, high)
     if difference < 0:
-        more, less, low, high = less, more, -high, -low
-    interval = "" if math.isnan(low) else f"{describe_interval(low, high, page.options.level, 3)}, "
+        more, less, ends = less, more, (-high, -low)
+    interval = "" if math.isnan(low) else f"{describe_interval(*ends, page.options.level, 3)}, "
     figures = f"({interval}{format_p_value(p)}; {TESTS[test]})"
     gap = f"{more} is {format_number(abs(difference), 3)} above {less}" if difference else "both have the same"
-    if p <= 1 - page.options.level:
-        return f"The two differ in {what}: {gap} {figures}."
-    return f"These resamples do not distinguish the two in {what}: {gap} {figures}."
+    sentence = f"These resamples do not distinguish the two in {what}: {gap} {figures}."
+    if math.isnan(p):
+        sentence = f"Whether the two differ in {what} could not be tested: too few resamples are shared by both."
+    elif differs:
+        sentence = f"The two differ in {what}: {gap} {figures}."
+    return PairedDifference(
+        difference=difference, low=low, high=high, p_value=p, differs=differs, test=TESTS[test], sentence=sentence
+    )
 
 
 def _notes(result: StudyResult, page: Page, subsets: Sequence[DesignedRuns]) -> tuple[str, ...]:

@@ -230,25 +230,8 @@ class ExploreQuery:
         return make_address("/explore", list_changes(self))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Preset:
-    """Settings to begin with.
-
-    Attributes
-    ----------
-    name, summary : str
-        What it shows.
-    address : str
-        Where it is shown.
-    """
-
-    name: str
-    summary: str
-    address: str
-
-
 PRESETS = tuple(
-    Preset(name=name, summary=summary, address=query.address)
+    {"name": name, "summary": summary, "address": query.address}
     for name, summary, query in (
         (
             "Ten strong features among 100", "What a good selection looks like.",

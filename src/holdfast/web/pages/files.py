@@ -84,32 +84,17 @@ FILES = {
 """What can be saved: what it is called, and what it is for."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StudyFile:
-    """Something that can be saved of a study.
-
-    Attributes
-    ----------
-    file : str
-        Its name in the address.
-    label, purpose : str
-        What it is, and what it is for.
-    address : str
-        Where to get it.
-    """
-
-    file: str
-    label: str
-    purpose: str
-    address: str
-
-
-def list_files(study: str, query: ResultQuery) -> tuple[StudyFile, ...]:
+def list_files(study: str, query: ResultQuery) -> tuple[dict[str, str], ...]:
     """Return what can be saved of a study, as it is shown now."""
     return tuple(
-        StudyFile(file=file, label=label, purpose=purpose, address=study_address(study, f"files/{file}", query.pairs))
+        {
+            "file": file,
+            "label": label,
+            "purpose": purpose,
+            "address": study_address(study, f"files/{file}", query.pairs),
+        }
         for file, (label, purpose) in FILES.items()
-    )
+    )  # fmt: skip
 
 
 @routes.page("/studies/{study}/report", "error.html.j2")

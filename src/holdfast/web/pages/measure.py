@@ -35,22 +35,6 @@ from holdfast.web.worker import TaskError
 routes = Routes()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """A possible answer to a question.
-
-    Attributes
-    ----------
-    label : str
-        What it means.
-    address : str
-        The page with this answer.
-    """
-
-    label: str
-    address: str
-
-
 def list_reading(query: Any) -> dict[str, Any]:
     """Return the options of a query that say how to read files."""
     names = ("kind", "n_features", "top", "transpose", "candidate", "layout")
@@ -65,13 +49,13 @@ def read_question(site: Site, error: TaskError, query: Any) -> tuple[Question | 
     return question, "" if question else site.folder.shown(plain_sentence(str(error)))
 
 
-def list_answers(address: str, query: Any, question: Question | None) -> tuple[Answer, ...]:
+def list_answers(address: str, query: Any, question: Question | None) -> tuple[dict[str, str], ...]:
     """Return the answers to a question, each with the page that it leads to."""
     if question is None:
         return ()
     others = [(name, value) for name, value in list_changes(query) if name != question.option]
     return tuple(
-        Answer(label=label, address=make_address(address, [*others, (question.option, value)]))
+        {"label": label, "address": make_address(address, [*others, (question.option, value)])}
         for value, label in question.choices
     )
 

@@ -15,7 +15,7 @@ from holdfast.web.folder import Upload
 from holdfast.web.forms import FormPart, available_parts
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
-from holdfast.web.plans import Cost, DataChoice, Part, StudyRequest
+from holdfast.web.plans import Cost, DataChoice, ExtendRequest, StudyRequest
 from holdfast.web.rendering import Page
 from holdfast.web.routing import Routes, make_address
 from holdfast.web.site import Site
@@ -205,28 +205,6 @@ MORE = 50
 """Resamples to add if nothing is said; of repeated folds, one repetition."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExtendRequest:
-    """What is to be added to a study.
-
-    Attributes
-    ----------
-    resamples : int
-        How many resamples (pairs, or repetitions of folds) to add.
-    selectors : tuple of Part
-        Selectors to add; they are fitted to all resamples.
-    sizes : str
-        Numbers of features that these select, such as ``5, 10, 20``; empty if each has its own.
-    cores : int
-        Number of processes.
-    """
-
-    resamples: int = 0
-    selectors: tuple[Part, ...] = ()
-    sizes: str = ""
-    cores: int = 1
-
-
 @routes.page("/studies/{study}/extend", "extend_page.html.j2")
 def show_extension(site: Site, study: str) -> Page:
     """Show what can be added to a study."""
@@ -251,6 +229,4 @@ def show_extension(site: Site, study: str) -> Page:
 @routes.action("POST", "/studies/{study}/extend", status=202)
 def extend_study(site: Site, study: str, body: ExtendRequest) -> StudyState:
     """Add resamples or selectors to a study, and go on with it; what it found stays."""
-    return plans.grow(
-        site, study, resamples=body.resamples, selectors=body.selectors, sizes=body.sizes, cores=body.cores
-    )
+    return plans.grow(site, study, body)

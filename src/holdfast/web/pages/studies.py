@@ -10,16 +10,13 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from holdfast.benchmarking.running import LIST
-from holdfast.report import Summary
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.pages.features import find_columns
 from holdfast.web.pages.files import list_files
 from holdfast.web.rendering import Page
 from holdfast.web.results import (
-    ResultOptions,
     ResultQuery,
-    StudyOverview,
     drawn_figures,
     list_options,
     named_parts,
@@ -44,22 +41,6 @@ class HomeQuery:
     removed: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListedStudy:
-    """A study of the folder.
-
-    Attributes
-    ----------
-    state : StudyState
-        What it is doing.
-    overview : StudyOverview or None
-        What it is about; None while that is not known.
-    """
-
-    state: StudyState
-    overview: StudyOverview | None
-
-
 @routes.page("/", "home.html.j2")
 def show_home(site: Site, query: HomeQuery) -> Page:
     """List the studies of the folder, with what each is about."""
@@ -67,8 +48,7 @@ def show_home(site: Site, query: HomeQuery) -> Page:
     return Page(
         folder=site.folder.path.name,
         studies=tuple(
-            ListedStudy(state=state, overview=site.overviews.get(study))
-            for study, state in site.launcher.states().items()
+            {"state": state, "overview": site.overviews.get(study)} for study, state in site.launcher.states().items()
         ),
         at_once=site.launcher.at_once,
         benchmark=(site.folder.path / LIST).is_file(),
@@ -108,58 +88,29 @@ class StudyQuery(ResultQuery):
     complete: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class StudyResults:
-    """What a study found so far.
-
-    Attributes
-    ----------
-    summary : Summary
-        What a report would say.
-    fits, planned : int
-        Number of fits behind it, and that there were to be; the study may have come further since.
-    every : float
-        Seconds after which it is worth asking again while the study runs.
-    options : ResultOptions
-        What may be chosen.
-    columns : tuple of int
-        Columns of the features in the table of the summary, by which their pages are found.
-    """
-
-    summary: Summary
-    fits: int
-    planned: int
-    every: float
-    options: ResultOptions
-    columns: tuple[int, ...]
-
-
 def draw_study(page: Page) -> Mapping[str, str]:
     """Draw the figures of a report."""
-    return {} if page.results is None else drawn_figures(page.results.summary)
+    return {} if page.results is None else drawn_figures(page.results["summary"])
 
 
 def name_parts(page: Page) -> Mapping[str, Any]:
     """Name what the templates of a report say, and where the pages of features are."""
     if page.results is None:
         return {}
-    return {**named_parts(page.results.summary), **_address_features(page.state.study, page.results), "on_page": True}
-
-
-def _address_features(study: str, results: StudyResults) -> dict[str, Any]:
-    """Return the addresses of the features that the page names, and of any other by its row in the table."""
-    features = results.summary.features
+    summary, study = page.results["summary"], page.state.study
+    parts = {**named_parts(summary), "on_page": True}
+    features = summary.features
     if features is None:
-        return {}
-    chosen = (("candidate", results.summary.candidate or ""),)
+        return parts
+    chosen = (("candidate", summary.candidate or ""),)
     named = {name for row in features.shown for name in (row.feature, *row.stand_ins)}
-    columns = zip(features.table.feature, results.columns, strict=True)
-    return {
+    columns = zip(features.table.feature, page.results["columns"], strict=True)
+    return parts | {
         "feature_addresses": {
             name: study_address(study, f"features/{column}", chosen) for name, column in columns if name in named
         },
         "feature_page": study_address(study, "features/PLACE", chosen),
-        "feature_places": results.columns,
+        "feature_places": page.results["columns"],
     }
 
 
@@ -168,13 +119,13 @@ async def show_study(site: Site, study: str, query: StudyQuery, request: Request
     """Show what a study found so far."""
     state = await anyio.to_thread.run_sync(site.launcher.state, study, limiter=site.threads)
     overview = await anyio.to_thread.run_sync(site.overviews.get, study, limiter=site.threads)
-    found: StudyResults | str | None = None
+    found: dict[str, Any] | str | None = None
     wait = query.complete or request.headers.get("sec-fetch-mode") != "navigate"
     with anyio.move_on_after(None if wait else AT_ONCE):
         found = await anyio.to_thread.run_sync(
             _find_results, site, state, query, limiter=site.threads, abandon_on_cancel=True
         )
-    results = found if isinstance(found, StudyResults) else None
+    results = found if isinstance(found, dict) else None
     return Page(
         state=state,
         overview=overview,
@@ -187,10 +138,14 @@ async def show_study(site: Site, study: str, query: StudyQuery, request: Request
     )
 
 
-def _find_results(site: Site, state: StudyState, query: ResultQuery) -> StudyResults | str:
+def _find_results(site: Site, state: StudyState, query: ResultQuery) -> dict[str, Any] | str:
     """Work out what a study found; a sentence if it found nothing."""
-    if state.state == "unreadable" or not state.done:
-        return _say_why_nothing(state)
+    if state.state == "unreadable":
+        return "This study cannot be read, so there is nothing to show."
+    if not state.done and state.active:
+        return "There are no results yet; they appear here as soon as the first fits have ended."
+    if not state.done:
+        return "This study has no results: it ended before its first fit."
     try:
         snapshot = site.results.get(state.study)
     except RefusedError as error:
@@ -199,22 +154,11 @@ def _find_results(site: Site, state: StudyState, query: ResultQuery) -> StudyRes
         return site.folder.shown(str(error))
     options = list_options(snapshot, query)
     summary = summary_of(snapshot, query)
-    return StudyResults(
-        summary=summary,
-        fits=snapshot.progress.done,
-        planned=snapshot.progress.total,
-        every=snapshot.every,
-        options=options,
-        columns=() if summary.features is None else find_columns(snapshot, summary.features.table.feature),
-    )
-
-
-def _say_why_nothing(state: StudyState) -> str:
-    if state.state == "unreadable":
-        return "This study cannot be read, so there is nothing to show."
-    if state.active:
-        return "There are no results yet; they appear here as soon as the first fits have ended."
-    return "This study has no results: it ended before its first fit."
+    shown = () if summary.features is None else summary.features.table.feature
+    return {
+        "summary": summary, "fits": snapshot.progress.done, "planned": snapshot.progress.total,
+        "every": snapshot.every, "options": options, "columns": find_columns(snapshot, shown),
+    }  # fmt: skip
 
 
 @routes.data("/studies/{study}/state")
