@@ -117,9 +117,9 @@ def test_what_is_out_of_range_is_refused_in_a_sentence(client, wrong):
     assert answer.json()["error"].startswith("Expected ")
 
 
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset["name"])
 def test_presets_are_pages(client, preset):
-    assert client.get(preset.address).status_code == 200
+    assert client.get(preset["address"]).status_code == 200
 
 
 def test_many_runs_and_features_are_repeated_less_often(client):
