@@ -91,8 +91,7 @@ def list_fields(query: TableQuery, sheets: Sequence[str], others: Sequence[Uploa
             fields.append({
                 "name": name, "kind": option.kind, "label": option.help.rstrip("."), "choices": choices,
                 "default": WORDS.get(str(DEFAULTS[name]), "none" if option.kind == "file" else "as found"),
-                "value": value if option.kind == "columns" else "" if value is None else str(value).lower()
-                if isinstance(value, bool) else value,
+                "value": "" if value is None else str(value).lower() if isinstance(value, bool) else value,
             })  # fmt: skip
     return fields
 
