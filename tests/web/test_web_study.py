@@ -102,10 +102,10 @@ def test_names_of_features_lead_to_their_pages(client):
         assert '<option value="anova(size=5)" selected>' in answer
     assert re.search(r'<td data-label="Stand-ins"><a href="/studies/scored-study/features/\d+', table)
     found = show(client, "/studies/scored-study").json()["results"]
-    names = [list(DATA.X.columns)[place] for place in found["places"]]
+    names = [list(DATA.X.columns)[place] for place in found["columns"]]
     assert names == found["summary"]["features"]["table"]["feature"]
     places = re.search(r'data-page="([^"]+)" data-places="([^"]+)"', client.get("/studies/scored-study").text)
-    assert list(map(int, places[2].split())) == found["places"]
+    assert list(map(int, places[2].split())) == found["columns"]
     assert "/studies/scored-study/features/PLACE?candidate=" in html.unescape(places[1])
     assert "/studies/" not in render(summarize(hf.load_study(client.app.app.state.site.folder.store_of("plain-study"))))
 
