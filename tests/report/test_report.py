@@ -322,12 +322,12 @@ def test_causes_need_numbers_that_show_them(study):
     assert stable.causes == ()
 
 
-def test_figures_of_places_add_up():
-    """What fills the places of an average selection: features in nearly every run, those that come and go, the rest."""
+def test_numbers_of_positions_add_up():
+    """An average selection is features in nearly every run, those that come and go, and the rest."""
     summary = summarize(studied(hf.Bootstrap(30), [f"gene {i}" for i in range(80)], n=120, anova=AnovaF(n_features=8)))
     (cause,) = (one for one in summary.causes if one.kind == "near the cut")
     told = re.search(
-        r"fills? ([\d.]+) of the ([\d.]+) places .* (\d+) features in 10 to 90 % .* fill ([\d.]+)", cause.evidence
+        r"fills? ([\d.]+) of the ([\d.]+) positions .* (\d+) features in 10 to 90 % .* fill ([\d.]+)", cause.evidence
     )
     core, mean_size, n_changing, changing = (float(number) for number in told.groups())
     frequencies = summary.features.table.frequency
@@ -374,8 +374,8 @@ def test_a_measure_that_needs_more_is_refused(study):
 
 def test_every_section_stands_in_order(study):
     page = render(summarize(study))
-    places = [page.index(f'<section id="{name}"') for name in SECTIONS]
-    assert places == sorted(places)
+    positions = [page.index(f'<section id="{name}"') for name in SECTIONS]
+    assert positions == sorted(positions)
     for words in (
         " to trust</h2>",
         "Stand-ins",

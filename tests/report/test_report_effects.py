@@ -122,7 +122,7 @@ def test_without_held_out_rows_a_reason_is_given():
     assert summary.features.no_effects == "no rows were held out"
     assert summary.features.shown[0].direction is None
     for format in ("html", "md"):
-        assert "Directions and effects are not known: no rows were held out." in render(summary, format)
+        assert "Directions and effects are unknown: no rows were held out." in render(summary, format)
 
 
 def test_a_class_of_few_rows_has_no_box():

@@ -103,8 +103,8 @@ def test_the_record_is_shown_and_reported(tmp_path):
         assert "Left out" in page
         assert "Filled 3 missing values" in page
         caution = page.index("tells the classes apart")  # once, below the headline
-        assert caution < page.index("Keep in mind")
-        assert "tells the classes apart" not in page[page.index("Keep in mind") :]
+        assert caution < page.index("Limitations")
+        assert "tells the classes apart" not in page[page.index("Limitations") :]
 
 
 def test_splits_hold_their_row_numbers(tmp_path):

@@ -75,7 +75,7 @@ class Card:
     picture : Svg or None
         A small picture.
     note : str
-        What to keep in mind.
+        A remark below the picture.
     rows : int
         How many rows of the table are shown.
     """
@@ -117,8 +117,8 @@ def write_table(frame: pd.DataFrame, most: int) -> str:
     """Return the first rows and columns of a frame as an HTML table, and how many more there are as a line below."""
     shown = frame.iloc[:most, :MAX_COLUMNS]
     named = not isinstance(frame.index, pd.RangeIndex)
-    columns = [_format_column(shown.iloc[:, place]) for place in range(shown.shape[1])]
-    right = [np.issubdtype(np.asarray(shown.iloc[:, place]).dtype, np.number) for place in range(shown.shape[1])]
+    columns = [_format_column(shown.iloc[:, column]) for column in range(shown.shape[1])]
+    right = [np.issubdtype(np.asarray(shown.iloc[:, column]).dtype, np.number) for column in range(shown.shape[1])]
     if named:
         columns, right = [[format_cell(label) for label in shown.index], *columns], [False, *right]
     index = ", ".join("" if name is None else str(name) for name in frame.index.names)

@@ -21,14 +21,14 @@ BANDS = (
     ("excellent", 0.75, 1.0, "#009E73"),
 )  # fmt: skip
 LABEL, PLOT, TEXT = 150, 200, 220
-"""Widths of the names, of what is drawn, and of the numbers beside it."""
+"""Widths of the names, of what is drawn, and of the numbers to the right."""
 STEP, MAX_ROWS = 18, 8
 CHARACTER, TICK_ROOM = 6.4, 24
 """Pixels of a letter, on average, and of a number below an axis."""
 
 
 class Bar(NamedTuple):
-    """A row of a picture: a name, a value with its interval, and a text beside it."""
+    """A row of a picture: a name, a value with its interval, and a text to the right."""
 
     label: str
     value: float
@@ -39,7 +39,7 @@ class Bar(NamedTuple):
 
 
 def make_bar(label: Any, value: float, low: float, high: float, more: str = "", *, strong: bool = True) -> Bar:
-    """Return a row of a picture with its numbers as the text beside it."""
+    """Return a row of a picture with its numbers as the text to the right."""
     return Bar(str(label), value, low, high, format_estimate(value, low, high) + more, strong)
 
 
@@ -87,8 +87,8 @@ def draw_intervals(rows: Sequence[Bar], *, bands: bool = False, mark: float | No
     bottom = STEP * len(shown) + 4
     marks = _shade(x, bottom) if bands else []
     marks += _dashes(x(mark), bottom) if mark is not None else []
-    for place, row in enumerate(shown):
-        marks += _interval_marks(row, x, STEP * place + STEP / 2 + 2)
+    for index, row in enumerate(shown):
+        marks += _interval_marks(row, x, STEP * index + STEP / 2 + 2)
     return _svg([*marks, *_axis(x, bottom)], bottom + (26 if bands else 15))
 
 
@@ -99,8 +99,8 @@ def draw_bars(rows: Sequence[Bar], *, mark: float | None = None) -> Svg | None:
     shown = rows[:MAX_ROWS]
     x, bottom = Scale(0, 1, LABEL, LABEL + PLOT), STEP * len(shown) + 4
     marks = []
-    for place, row in enumerate(shown):
-        y = STEP * place + STEP / 2 + 2
+    for index, row in enumerate(shown):
+        y = STEP * index + STEP / 2 + 2
         value = 0.0 if math.isnan(row.value) else row.value
         marks.append(_rect(x(0), y - 6, x(value) - x(0), 12, ACCENT, 0.85 if row.strong else 0.4))
         marks += _whisker(row, x, y) + _words(row, y)
@@ -133,23 +133,23 @@ def draw_line(points: Sequence[Bar], at: Sequence[float], *, x_title: str, marks
     points : sequence of Bar
         Values with their intervals.
     at : sequence of float
-        Where each stands.
+        The position of each on the horizontal axis.
     x_title : str
         What the numbers are.
     marks : iterable of float
         Numbers to draw a dashed line at.
     """
-    known = [(place, bar) for place, bar in zip(at, points, strict=True) if math.isfinite(bar.value)]
+    known = [(position, bar) for position, bar in zip(at, points, strict=True) if math.isfinite(bar.value)]
     if len(known) < 2:
         return None
     ends = _finite(number for _, bar in known for number in (bar.value, bar.low, bar.high))
     x = Scale(known[0][0], known[-1][0], 66, 290)
     y = Scale(min(0.0, *ends), max(1.0, *ends), 108, 20)
-    banded = [(place, bar) for place, bar in known if math.isfinite(bar.low) and math.isfinite(bar.high)]
-    around = [(x(place), y(bar.high)) for place, bar in banded] + [(x(p), y(bar.low)) for p, bar in banded[::-1]]
+    banded = [(position, bar) for position, bar in known if math.isfinite(bar.low) and math.isfinite(bar.high)]
+    around = [(x(position), y(bar.high)) for position, bar in banded] + [(x(p), y(bar.low)) for p, bar in banded[::-1]]
     drawn = [f'<polygon points="{_pairs(around)}" fill="{ACCENT}" fill-opacity="0.2"/>'] if around else []
     drawn += [part for mark in marks for part in _dashes(x(mark), 118, 10)]
-    drawn.append(_path([(x(place), y(bar.value)) for place, bar in known], ACCENT, 2))
+    drawn.append(_path([(x(position), y(bar.value)) for position, bar in known], ACCENT, 2))
     return _svg([*drawn, *_frame(x, y, x_title, "stability")], 150, 330)
 
 

@@ -37,7 +37,7 @@ def make_preferences_card(runs: Any) -> Card:
         mean = runs.matrix().mean(axis=0)
         best = np.argsort(mean if runs.kind == "ranking" else -mean, kind="stable")
         columns = {"mean rank" if runs.kind == "ranking" else "mean weight": mean[best]}
-    shown = [str(runs.features[place]) for place in best[:SHOWN_ROWS]]
+    shown = [str(runs.features[column]) for column in best[:SHOWN_ROWS]]
     frame = pd.DataFrame({name: values[:SHOWN_ROWS] for name, values in columns.items()})
     frame.insert(0, "feature", shown)
     bars = [

@@ -50,8 +50,8 @@ def comparison_data(comparisons: Comparisons) -> pd.DataFrame:
     )  # fmt: skip
     both = pd.concat([pairs, reversed_pairs])
     both["significant"] = both["p_holm"] <= 1 - comparisons.level
-    place = {name: place for place, name in enumerate(sort_by_stability(comparisons))}
-    keys = [both["first"].map(place), both["second"].map(place)]
+    rank = {name: index for index, name in enumerate(sort_by_stability(comparisons))}
+    keys = [both["first"].map(rank), both["second"].map(rank)]
     return both.iloc[pd.MultiIndex.from_arrays(keys).argsort()].reset_index(drop=True)
 
 

@@ -1,4 +1,4 @@
-"""Numbers of resamples: one dot for each, and their quantiles beside those of the normal distribution."""
+"""Numbers of resamples: one dot for each, and their quantiles against those of the normal distribution."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
@@ -33,7 +33,7 @@ def spread_data(result: Any) -> pd.DataFrame:
     DataFrame
         ``quantity``, ``resample`` and ``value``: the agreement of each pair of runs; how many relevant features each
         resample found and missed, and how many false ones it selected; or the score of the choice on the rows that each
-        outer fold held out, beside the score that it was chosen by.
+        outer fold held out, and the score that it was chosen by.
 
     See Also
     --------
@@ -119,7 +119,7 @@ def _spread_finding(dots: pd.DataFrame) -> str:
     return f"On average over {count}: {', '.join(parts)}"
 
 
-# Quantiles beside the normal distribution
+# Quantiles against the normal distribution
 
 Reference: TypeAlias = Literal["standard", "fitted"]
 SIDE = 320
@@ -131,7 +131,7 @@ NAMES = {"standard": "the standard normal distribution", "fitted": "the normal d
 def qq_data(
     sample: Any, *, truth: float | None = None, reference: Reference = "standard", level: float = 0.95
 ) -> pd.DataFrame:
-    """Return the quantiles of a sample beside those of the normal distribution.
+    """Return the quantiles of a sample with those of the normal distribution.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def qq_data(
 
     Notes
     -----
-    The i-th of n sorted numbers stands beside the quantile of (i − 1/2)/n. The band is that of the i-th number alone,
+    The i-th of n sorted numbers is paired with the quantile of (i − 1/2)/n. The band is that of the i-th number alone,
     by a Beta distribution with parameters i and n + 1 − i; it is not one for all numbers at once.
 
     Examples
@@ -200,16 +200,16 @@ def _numbers(values: Iterable[Any], truth: float | None) -> Any:
 
 def _quantiles(name: str, numbers: Any, reference: Reference, level: float) -> pd.DataFrame:
     n = numbers.size
-    place, outside = np.arange(1, n + 1), (1 - level) / 2
+    rank, outside = np.arange(1, n + 1), (1 - level) / 2
     center, scale = 0.0, 1.0
     if reference == "fitted" and n:
         center, scale = numbers.mean(), numbers.std(ddof=1) if n > 1 else np.nan
     normal, low, high = (
         ndtri(share)
         for share in (
-            (place - 0.5) / max(n, 1),
-            betaincinv(place, n + 1 - place, outside),
-            betaincinv(place, n + 1 - place, 1 - outside),
+            (rank - 0.5) / max(n, 1),
+            betaincinv(rank, n + 1 - rank, outside),
+            betaincinv(rank, n + 1 - rank, 1 - outside),
         )
     )
     return pd.DataFrame(
@@ -303,10 +303,10 @@ def _qq_finding(data: pd.DataFrame, reference: Reference) -> str:
     for name, part in data.groupby("name", sort=False):
         inside = int(part["value"].between(part["low"], part["high"]).sum())
         spread = f", standard deviation {format_number(part['value'].std())}" if len(part) > 1 else ""
-        found = f"{inside:,} of {format_count(len(part), 'quantile')}"
-        parts.append((shorten(name), found, f"(mean {format_number(part['value'].mean())}{spread})"))
+        inside_band = f"{inside:,} of {format_count(len(part), 'quantile')}"
+        parts.append((shorten(name), inside_band, f"(mean {format_number(part['value'].mean())}{spread})"))
     if len(parts) == 1:
-        _, found, moments = parts[0]
-        return f"{found} are within the band of {NAMES[reference]} {moments}"
-    several = "; ".join(f"{name} {found} {moments}" for name, found, moments in parts)
+        _, inside_band, moments = parts[0]
+        return f"{inside_band} are within the band of {NAMES[reference]} {moments}"
+    several = "; ".join(f"{name} {inside_band} {moments}" for name, inside_band, moments in parts)
     return f"Within the band of {NAMES[reference]}: {several}"

@@ -1,4 +1,4 @@
-r"""Charts in web pages: drawn offline, under a policy that allows no scripts but holdfast's own.
+r"""Charts in web pages: drawn offline, under a policy that allows no other scripts than those of holdfast.
 
 Names in a chart come from files and may hold anything. Altair's own export would run a name such as
 ``<script>…</script>``; here a chart is text inside a data block that the browser never runs, ``<`` is written
@@ -47,7 +47,7 @@ STYLE = (
 """Style of a page with charts; a report adds its own (see :func:`head`)."""
 
 NARROW_BELOW = 620
-"""Pixels of a chart's place below which its narrow form is drawn."""
+"""Width in pixels below which its narrow form is drawn."""
 
 LOADER = FOLDER.joinpath("charts.js").read_text(encoding="utf-8").replace("NARROW_BELOW", str(NARROW_BELOW))
 """Draws all charts of a page, in their narrow form where there is no room; other scripts find what it uses."""
@@ -159,7 +159,7 @@ def scripts(more_scripts: Iterable[str] = ()) -> str:
 def page(charts: "AnyChart | Mapping[str, AnyChart]", *, title: str = "holdfast", theme: PageTheme = "auto") -> str:
     """Return a whole page with one chart, or several below each other."""
     charts = charts if isinstance(charts, Mapping) else {title: charts}
-    body = "".join(figure(chart, f"chart-{place}", theme=theme) for place, chart in enumerate(charts.values()))
+    body = "".join(figure(chart, f"chart-{index}", theme=theme) for index, chart in enumerate(charts.values()))
     style = STYLE
     if theme != "auto":
         style = STYLE.split("@media")[0] + f"body {{ background: {THEMES[theme]['background']}; }}\n"
@@ -230,11 +230,11 @@ def make_images(spec: dict[str, Any]) -> tuple[str, str]:
 
 def compress_png(png: bytes) -> bytes:
     """Return the same PNG, its pixels packed again: the converter packs them fast, which takes four times the bytes."""
-    chunks, place = [], PNG_HEAD
-    while place < len(png):
-        (size,) = struct.unpack_from(">I", png, place)
-        chunks.append((png[place + 4 : place + 8], png[place + 8 : place + 8 + size]))
-        place += 12 + size
+    chunks, start = [], PNG_HEAD
+    while start < len(png):
+        (size,) = struct.unpack_from(">I", png, start)
+        chunks.append((png[start + 4 : start + 8], png[start + 8 : start + 8 + size]))
+        start += 12 + size
     pixels = zlib.decompress(b"".join(data for kind, data in chunks if kind == b"IDAT"))
     others = [chunk for chunk in chunks if chunk[0] != b"IDAT"]
     packed = [*others[:-1], (b"IDAT", zlib.compress(pixels, 7)), others[-1]]

@@ -270,7 +270,7 @@ def recovery_data(recoveries: "Recovery | Sequence[Recovery] | Mapping[str, Reco
     Parameters
     ----------
     recoveries : Recovery, or sequence or mapping from name to Recovery
-        What ``result.recovery()`` returns; without names, candidates go by their own.
+        What ``result.recovery()`` returns; without names, those of the candidates are used.
 
     Returns
     -------
@@ -322,7 +322,7 @@ def _panel_data(name: str, recovery: "Recovery") -> pd.DataFrame:
 def plot_recovery(
     recoveries: "Recovery | Sequence[Recovery] | Mapping[str, Recovery]",
 ) -> "alt.VConcatChart | alt.LayerChart":
-    """Draw how often relevant and other features were selected, each feature in its place, a panel per candidate.
+    """Draw how often relevant and other features were selected, in file order, a panel per candidate.
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ def replicability_data(found: "Replicability", *, most: int = 30) -> pd.DataFram
 
 
 def plot_replicability(found: "Replicability", *, most: int = 30) -> "alt.LayerChart":
-    """Draw the probability that a new study selects each feature, beside the share of halves that did.
+    """Draw the probability that a new study selects each feature, with the share of halves that did.
 
     Parameters
     ----------

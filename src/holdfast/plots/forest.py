@@ -22,7 +22,7 @@ Estimates: TypeAlias = StabilityEstimate | Mapping[str, StabilityEstimate] | Com
 WIDTH, NARROW = 420, 310
 SINGLE = "the selection"
 MANY = 16
-"""Number of selections above which their rows stand closer."""
+"""Number of selections above which their rows are closer together."""
 BANDS = [
     ("poor", -math.inf, 0.4, "vermillion"), ("intermediate to good", 0.4, 0.75, "yellow"),
     ("excellent", 0.75, 1.0, "green"),
@@ -161,7 +161,7 @@ def draw_forest(
     axis : str, optional
         Name of the axis; "stability" and the measure by default.
     narrow : bool
-        Whether it is for a narrow screen: names stand above their intervals.
+        Whether it is for a narrow screen: names are above their intervals.
     """
     if data.empty:
         return text_chart("There is no stability to show")
@@ -212,8 +212,8 @@ def _marks(data: pd.DataFrame, x: Any, narrow: bool) -> "list[alt.Chart]":
         base.mark_point(size=90, filled=True, opacity=1, **down).encode(x=x),
     ]
     if not narrow:
-        beside = base.mark_text(align="left").encode(x=alt.XValue(WIDTH + 12), text=alt.Text("text:N"))
-        return [*intervals, beside]
+        texts = base.mark_text(align="left").encode(x=alt.XValue(WIDTH + 12), text=alt.Text("text:N"))
+        return [*intervals, texts]
     name = base.mark_text(align="left", yOffset=-9, limit=NARROW - 80).encode(x=alt.XValue(2), text=alt.Text("name:N"))
     number = base.mark_text(align="right", yOffset=-9, limit=76)
     return [*intervals, name, number.encode(x=alt.XValue(NARROW - 2), text=alt.Text("short:N"))]

@@ -371,7 +371,7 @@ def plot_setting(
 ) -> "alt.VConcatChart | alt.LayerChart":
     """Draw stability, score and number of selected features against a setting.
 
-    Numbers that grow by factors get a logarithmic axis; settings that are not numbers stand side by side.
+    Numbers that grow by factors get a logarithmic axis; settings that are not numbers are drawn side by side.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ def plot_setting(
     lines : str
         What the lines are, if they are no selectors: the title of the legend.
     title : str, optional
-        A finding of your own; by default where stability and score are highest.
+        The title; by default where stability and score are highest.
     **parameters
         As for :meth:`StudyResult.stability`.
 

@@ -1,4 +1,4 @@
-"""Charts in notebooks: drawn offline, with an image in their place wherever scripts do not run.
+"""Charts in notebooks: drawn offline, with an image instead wherever scripts do not run.
 
 A chart of holdfast is an Altair chart that shows itself (:func:`show_offline`); charts that users make keep Altair's
 renderer. What a notebook receives is an image, the chart as a data block that is never run, and a short script. Vega

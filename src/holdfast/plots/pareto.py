@@ -60,13 +60,13 @@ def join_fronts(fronts: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def add_areas(data: pd.DataFrame, reference: Reference | None) -> pd.DataFrame:
-    """Add who is on the front of its own family, and the ``area`` that this front dominates above the reference."""
+    """Add which candidates are on the front of their family, and the ``area`` that it dominates above the reference."""
     reference = reference or lowest_point(data)
     on_own, area = np.zeros(len(data), dtype=bool), np.full(len(data), np.nan)
-    for _, places in data.reset_index(drop=True).groupby("family", sort=False).groups.items():
-        own = data.iloc[places]
-        on_own[places] = pareto_front(*round_axes(own))
-        area[places] = hypervolume(own["score"], own["stability"], reference)
+    for _, rows in data.reset_index(drop=True).groupby("family", sort=False).groups.items():
+        members = data.iloc[rows]
+        on_own[rows] = pareto_front(*round_axes(members))
+        area[rows] = hypervolume(members["score"], members["stability"], reference)
     return data.assign(on_own_front=on_own, area=area)
 
 
@@ -78,11 +78,11 @@ def area_steps(data: pd.DataFrame, reference: Reference) -> pd.DataFrame:
     empty = pd.DataFrame({"stability": [], "score": [], "family": [], "area": [], "floor": []})
     tables: list[pd.DataFrame] = []
     front = data[data["on_own_front"] & (data["score"] > reference[0]) & (data["stability"] > reference[1])]
-    for family, own in front.groupby("family", sort=False):
-        corners = own.sort_values("stability")[["stability", "score"]]
+    for family, members in front.groupby("family", sort=False):
+        corners = members.sort_values("stability")[["stability", "score"]]
         first = pd.DataFrame({"stability": [reference[1]], "score": [corners["score"].iloc[0]]})
         table = pd.concat([first, corners], ignore_index=True)
-        tables.append(table.assign(family=family, area=own["area"].iloc[0], floor=reference[0]))
+        tables.append(table.assign(family=family, area=members["area"].iloc[0], floor=reference[0]))
     tables.sort(key=lambda table: -float(table["area"].iloc[0]))
     return pd.concat(tables, ignore_index=True) if tables else empty
 
@@ -92,9 +92,9 @@ def draw_areas(base: "alt.Chart", data: pd.DataFrame, reference: Reference, colo
     steps = area_steps(data, reference)
     layers = []
     for family in steps["family"].unique():
-        own = base.properties(data=inline_data(steps[steps["family"] == family]))
-        shade = own.mark_area(interpolate="step-before", opacity=0.16, line=False, clip=True)
-        edge = own.mark_line(interpolate="step-before", strokeWidth=2, opacity=0.8, clip=True)
+        chart = base.properties(data=inline_data(steps[steps["family"] == family]))
+        shade = chart.mark_area(interpolate="step-before", opacity=0.16, line=False, clip=True)
+        edge = chart.mark_line(interpolate="step-before", strokeWidth=2, opacity=0.8, clip=True)
         layers += [shade.encode(y2=alt.Y2("floor:Q"), color=color), edge.encode(color=color)]
     return layers
 
@@ -127,7 +127,7 @@ Fronts: TypeAlias = Literal["joint", "each"]
 WIDTH, HEIGHT = 460, 340
 NARROW = 268, 260
 """Width and height on a narrow screen."""
-TICK = 60  # pixels between ticks, so that their labels stand apart
+TICK = 60  # pixels between ticks, so that their labels do not touch
 CHARACTER = 6.5  # pixels of a label's character, on average
 MANY = 30
 """Number of candidates above which intervals are drawn only for those on the front."""
@@ -237,8 +237,8 @@ def plot_pareto(
 ) -> "alt.LayerChart":
     """Draw score against stability, families colored, with the front as a line, or with the area of every front.
 
-    The chosen point, if there is one, stands in a ring. Intervals of single candidates are not drawn over areas; a
-    pointer shows them.
+    A ring marks the chosen point, if there is one. Intervals of single candidates are not drawn over areas; a pointer
+    shows them.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def plot_pareto(
     score : str, optional
         Name of the score, with its unit if it has one; the metric of a study, else ``"score"``.
     fronts, reference : optional
-        Whether every family has a front of its own, with the area that it dominates shaded and told, and from where
+        Whether every family has a front, with the area that it dominates shaded and given in numbers, and from where
         that is measured, as for :func:`pareto_data`.
     level : float
         Level of the intervals.
@@ -398,19 +398,19 @@ def _points(base: "alt.Chart", data: pd.DataFrame, score: str, color: Any, narro
 
 def _label(chosen: "alt.Chart", data: pd.DataFrame, width: int, height: int) -> "alt.Chart":
     """Return the name of the chosen point, where it covers the fewest other points."""
-    place = int(np.flatnonzero(data["chosen"])[0])
+    point = int(np.flatnonzero(data["chosen"])[0])
     x, y = _pixels(data, width, "stability", "low", "high"), _pixels(data, height, "score", "score_low", "score_high")
-    away, above = x - x[place], y - y[place]
-    reach = 24 + CHARACTER * len(data["label"].iloc[place])
+    away, above = x - x[point], y - y[point]
+    reach = 24 + CHARACTER * len(data["label"].iloc[point])
 
     def cost(corner: tuple[int, int]) -> tuple[bool, int]:
         side, dy = corner
-        leaves_the_plot = not 0 <= x[place] + side * reach <= width
+        leaves_the_plot = not 0 <= x[point] + side * reach <= width
         covered = (side * away > 0) & (side * away < reach) & (np.abs(above + dy) < 12)
         return leaves_the_plot, int(covered.sum())
 
     side, dy = min(itertools.product((-1, 1), (-14, 20, -28, 34)), key=cost)
-    room = round((width - x[place] if side > 0 else x[place]) + 20)
+    room = round((width - x[point] if side > 0 else x[point]) + 20)
     align: Any = "left" if side > 0 else "right"
     text = chosen.mark_text(align=align, dx=14 * side, dy=dy, fontWeight=600, limit=max(room, 60))
     return text.encode(text=alt.Text("label:N"))

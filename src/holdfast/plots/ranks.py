@@ -68,7 +68,7 @@ class CriticalDifference:
 
 
 def critical_difference_data(comparisons: RankComparisons) -> CriticalDifference:
-    """Return mean ranks, where each name stands, and groups of neighbors that were not shown to differ.
+    """Return mean ranks, the position of each name, and groups of neighbors that were not shown to differ.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def critical_difference_data(comparisons: RankComparisons) -> CriticalDifference
     candidates = pd.DataFrame({
         "name": names,
         "rank": [rank for rank, _ in order],
-        "side": ["left" if place < half else "right" for place in range(len(names))],
-        "row": [place if place < half else len(names) - 1 - place for place in range(len(names))],
+        "side": ["left" if rank < half else "right" for rank in range(len(names))],
+        "row": [rank if rank < half else len(names) - 1 - rank for rank in range(len(names))],
     })  # fmt: skip
     return CriticalDifference(
         candidates=candidates, bars=_find_bars(candidates, comparisons.different),
@@ -115,7 +115,7 @@ def _find_bars(candidates: pd.DataFrame, different: set[tuple[str, str]]) -> pd.
     for first in range(len(names)):
         last = first
         while last + 1 < len(names) and not any(
-            frozenset((names[place], names[last + 1])) in apart for place in range(first, last + 1)
+            frozenset((name, names[last + 1])) in apart for name in names[first : last + 1]
         ):
             last += 1
         if last > first and last > reached:
@@ -192,7 +192,7 @@ def _y(field: str, height: int) -> Any:
 
 
 def _names(candidates: pd.DataFrame, x: Any, top: int, height: int) -> "list[alt.Chart]":
-    """Return the name of each candidate beside the axis, and the line that leads from its rank to it."""
+    """Return the name of each candidate at the side of the axis, and the line that leads from its rank to it."""
     k = len(candidates)
     shown = display_names(shorten(name, MAX_LENGTH) for name in candidates["name"])
     rows = candidates.assign(
@@ -205,13 +205,13 @@ def _names(candidates: pd.DataFrame, x: Any, top: int, height: int) -> "list[alt
     tooltip = tooltips({"name:N": "candidate"}) + tooltips({"rank:Q": "mean rank"}, ".2f")
     layers = []
     aligned: Any = {"left": (-8, "right"), "right": (WIDTH + 8, "left")}
-    for side, (place, align) in aligned.items():
+    for side, (edge, align) in aligned.items():
         base = alt.Chart(inline_data(rows[rows["side"] == side])).encode(tooltip=tooltip)
         layers += [
             base.mark_rule(style="quiet-line", strokeWidth=1.2).encode(x=x, y=_y("axis:Q", height), y2="y:Q"),
             base.mark_rule(style="quiet-line", strokeWidth=1.2).encode(x=x, x2="edge:Q", y=_y("y:Q", height)),
             base.mark_text(align=align, baseline="middle", limit=230).encode(
-                x=alt.value(place), y=_y("y:Q", height), text="label:N"
+                x=alt.value(edge), y=_y("y:Q", height), text="label:N"
             ),
         ]
     points = alt.Chart(inline_data(rows)).mark_point(filled=True, size=45, opacity=1)
@@ -385,7 +385,7 @@ def _scale(rows: pd.DataFrame, column: str) -> Any:
 
 
 def _points(base: "alt.Chart", rows: pd.DataFrame) -> "alt.Chart":
-    """Return the points, told apart by color and shape: names beside them could overlap."""
+    """Return the points, distinguished by color and shape: names next to them could overlap."""
     order = rows["label"].tolist()
     legend = alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40, labelLimit=200)
     channel = {"title": "candidate", "sort": order, "scale": alt.Scale(domain=order), "legend": legend}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 Order: TypeAlias = Literal["file", "frequency", "correlation"]
-Places: TypeAlias = NDArray[np.int64]
+Indices: TypeAlias = NDArray[np.int64]
 
 MAX_COLUMNS, MAX_ROWS = 300, 100
 GROUPED_FROM = 0.7
@@ -117,13 +117,13 @@ def selection_map_data(
     candidate : str, optional
         Which candidate of a study; the only one by default.
     order : {"file", "frequency", "correlation"}
-        Features as they stand in the file, the most frequent first, or correlated ones side by side.
+        Features in the order of the file, the most frequent first, or correlated ones side by side.
     show : {"selected", "all"}
         Only features that were ever selected, or all.
     X : matrix, optional
         Samples × features, for ``order="correlation"``.
     blocks : sequence, optional
-        A name for each resample: those of one name stand together. A study knows them (outer fold, pair, repeat).
+        A name for each resample: those of one name are drawn together. A study knows them (outer fold, pair, repeat).
 
     Returns
     -------
@@ -177,7 +177,7 @@ def selection_map_data(
     )
 
 
-def _bins(count: int, most: int) -> Places:
+def _bins(count: int, most: int) -> Indices:
     """Return the bin of each of several neighbors, at most so many bins."""
     return np.arange(count) if count <= most else np.arange(count) * most // count
 
@@ -185,7 +185,7 @@ def _bins(count: int, most: int) -> Places:
 # Columns
 
 
-def _ordered_features(runs: Preferences, order: str, show: str, X: Matrix | None) -> tuple[Places, Places]:
+def _ordered_features(runs: Preferences, order: str, show: str, X: Matrix | None) -> tuple[Indices, Indices]:
     """Return the features to draw, in their order, and the group of each."""
     features = np.flatnonzero(runs.counts) if show == "selected" else np.arange(runs.n_features)
     if order == "file":
@@ -200,7 +200,7 @@ def _ordered_features(runs: Preferences, order: str, show: str, X: Matrix | None
     return _grouped(features, aligned(Correlation(X), runs.features).block(features, features))
 
 
-def _grouped(features: Places, similarity: NDArray[np.float64]) -> tuple[Places, Places]:
+def _grouped(features: Indices, similarity: NDArray[np.float64]) -> tuple[Indices, Indices]:
     """Put correlated features side by side; those of at least 0.7 on average are a group."""
     if features.size < 2:
         return features, np.full(features.size, -1)
@@ -216,7 +216,7 @@ def _grouped(features: Places, similarity: NDArray[np.float64]) -> tuple[Places,
     return features[leaves], groups
 
 
-def _columns(runs: Preferences, features: Places, column_of: Places, groups: Places) -> pd.DataFrame:
+def _columns(runs: Preferences, features: Indices, column_of: Indices, groups: Indices) -> pd.DataFrame:
     names = [str(runs.features[feature]) for feature in features]
     table = pd.DataFrame(
         {"column": column_of, "feature": names, "frequency": runs.frequency[features], "group": groups}
@@ -234,7 +234,7 @@ def _columns(runs: Preferences, features: Places, column_of: Places, groups: Pla
 # Rows and cells
 
 
-def _rows(designed: DesignedRuns) -> tuple[pd.DataFrame, Places]:
+def _rows(designed: DesignedRuns) -> tuple[pd.DataFrame, Indices]:
     """Return the rows to draw, resamples of one block together, and the row of each resample."""
     runs = designed.runs
     codes = pd.factorize(pd.Series(list(designed.blocks), dtype=object))[0]
@@ -266,11 +266,11 @@ def _block_name(designed: DesignedRuns, run: int) -> str:
     return str(block) if name is None else f"{name} {block + 1}"
 
 
-def _cells(runs: Preferences, features: Places, column_of: Places, row_of: Places) -> pd.DataFrame:
-    place = np.full(runs.n_features, -1)
-    place[features] = column_of
+def _cells(runs: Preferences, features: Indices, column_of: Indices, row_of: Indices) -> pd.DataFrame:
+    drawn_in = np.full(runs.n_features, -1)
+    drawn_in[features] = column_of
     indices, indptr = runs.lists()
-    rows, columns = np.repeat(row_of, np.diff(indptr)), place[indices]
+    rows, columns = np.repeat(row_of, np.diff(indptr)), drawn_in[indices]
     visible = columns >= 0
     width = int(column_of.max(initial=0)) + 1
     cells, counts = np.unique(rows[visible] * width + columns[visible], return_counts=True)
@@ -306,13 +306,13 @@ def plot_selection_map(
     candidate : str, optional
         Which candidate of a study; the only one by default.
     order : {"file", "frequency", "correlation"}
-        Features as they stand in the file, the most frequent first, or correlated ones side by side.
+        Features in the order of the file, the most frequent first, or correlated ones side by side.
     show : {"selected", "all"}
         Only features that were ever selected, or all.
     X : matrix, optional
         Samples × features, for ``order="correlation"``.
     blocks : sequence, optional
-        A name for each resample: those of one name stand together. A study knows them (outer fold, pair, repeat).
+        A name for each resample: those of one name are drawn together. A study knows them (outer fold, pair, repeat).
 
     Returns
     -------
@@ -382,8 +382,8 @@ def _cell_marks(data: SelectionMap, columns: pd.DataFrame, across: Any, height: 
     share = alt.Opacity("share:Q", legend=alt.Legend(title="share selected", format="%"), scale=shares)
     down = alt.Scale(domain=[0.5, rows["last"].max() + 0.5], reverse=True, nice=False, zero=False)
     named = data.rows["block"].ne("").any() and data.rows["block"].nunique() <= MAX_BLOCK_NAMES
-    ticks = np.unique(np.linspace(1, rows["last"].max(), min(11, height // TICK_HEIGHT)).round()).tolist()
-    axis = None if named else alt.Axis(values=ticks, format="d", grid=False, domain=False)
+    ticks = {"tickCount": min(10, height // TICK_HEIGHT), "tickMinStep": 1}
+    axis = None if named else alt.Axis(**ticks, format="d", grid=False, domain=False)
     return chart.mark_rect().encode(
         x=alt.X("left:Q", scale=across, axis=None),
         x2=alt.X2("right:Q"),
@@ -448,8 +448,8 @@ def _finding(data: SelectionMap) -> str:
     if not always:
         return f"No feature was selected in all of {n} resamples; {sometimes:,} came and went"
     were = "was" if always == 1 else "were"
-    found = f"{format_count(always, 'feature')} {were} selected in all {n} resamples"
-    return f"{found}; {format_count(sometimes, 'other')} came and went"
+    core = f"{format_count(always, 'feature')} {were} selected in all {n} resamples"
+    return f"{core}; {format_count(sometimes, 'other')} came and went"
 
 
 def _note(data: SelectionMap) -> str:

@@ -20,7 +20,7 @@ BLOCKS = {"folds": "repeat", "pairs": "pair", "nested_folds": "outer fold", "nes
 
 
 def designed_runs(source: Source, candidate: str | None) -> DesignedRuns:
-    """Return preferences, or those of a candidate of a study, with their place in the design."""
+    """Return preferences, or those of a candidate of a study, with their blocks in the design."""
     if isinstance(source, StudyTables):
         return source.designed(only_candidate(source, candidate))
     if candidate is not None:

@@ -78,9 +78,9 @@ def _groups(pairs: pd.DataFrame) -> Any:
 def _correlations(pairs: pd.DataFrame, runs: Preferences, X: Matrix | None) -> Any:
     if X is None or pairs.empty:
         return np.full(len(pairs), np.nan)
-    place = {feature: column for column, feature in enumerate(runs.features)}
+    column_of = {feature: column for column, feature in enumerate(runs.features)}
     similarity = aligned(Correlation(X), runs.features)
-    sides = [np.array([place[feature] for feature in pairs[side]]) for side in ("first", "second")]
+    sides = [np.array([column_of[feature] for feature in pairs[side]]) for side in ("first", "second")]
     used, inverse = np.unique(np.concatenate(sides), return_inverse=True)
     block = similarity.block(used, used)
     return block[inverse[: len(pairs)], inverse[len(pairs) :]]
@@ -169,8 +169,8 @@ def draw_swaps(data: pd.DataFrame, *, n_runs: int, n_varying: int, n_features: i
 
 def _below(data: pd.DataFrame, names: dict[Any, str]) -> pd.DataFrame:
     """Put each pair below the diagonal: the feature that comes first across, the other down."""
-    place = {feature: place for place, feature in enumerate(names)}
-    swapped = data["first"].map(place) > data["second"].map(place)
+    position = {feature: index for index, feature in enumerate(names)}
+    swapped = data["first"].map(position) > data["second"].map(position)
     across = data["second"].where(swapped, data["first"])
     down = data["first"].where(swapped, data["second"])
     return data.drop(columns=["first", "second"]).assign(across=across.map(names), down=down.map(names))
@@ -186,7 +186,7 @@ def _finding(data: pd.DataFrame, n_runs: int) -> str:
     best = largest_row(data, "turns")
     pair = f"{shorten(best['first'], 30)} and {shorten(best['second'], 30)}"
     if not data["clear"].any():
-        return f"No two features clearly stand in for each other; {pair} come nearest to it"
+        return f"No two features clearly stand in for each other; {pair} come closest"
     return f"{pair} stand in for each other: {best['one_of_them']} of {n_runs} resamples selected exactly one of them"
 
 

@@ -1,7 +1,7 @@
 """Themes for light and dark backgrounds, and the parts that all charts are built from.
 
 Charts carry their theme as a Vega-Lite configuration; no mark names a color that suits only one background. The colors
-are those of Okabe and Ito, which people with any kind of color vision can tell apart.
+are those of Okabe and Ito, which people with any kind of color vision can distinguish.
 """
 
 import importlib
@@ -49,7 +49,7 @@ class _Altair(type):
         return getattr(import_optional("altair"), name)
 
 
-class alt(metaclass=_Altair):  # noqa: N801  it stands for a module
+class alt(metaclass=_Altair):  # noqa: N801  it represents a module
     """The module altair, imported when the first chart is drawn; checkers of types know its charts."""
 
     if TYPE_CHECKING:
@@ -107,7 +107,7 @@ THEMES: dict[str, dict[str, Any]] = {
 
 
 def themed(chart: "ChartType", theme: Theme | None = "light") -> "ChartType":
-    """Return a chart with another theme, or without one, so that it can be layered or put beside others.
+    """Return a chart with another theme, or without one, so that it can be layered or combined with others.
 
     Parameters
     ----------

@@ -267,9 +267,7 @@ def format_answer(result: StudyTables, candidate: str, found: Replicability | st
     if isinstance(found, str):
         answer = f"{UNKNOWN}: {found}."
     else:
-        number = len(found.cautions)
-        cautions = "a caution" if number == 1 else f"{number} cautions"
-        answer = found.sentence + (f" The report has {cautions}." if number else "")
+        answer = found.sentence + (" See Limitations in the report." if found.cautions else "")
     return answer if len(result.candidates) == 1 else f"{candidate}: {answer}"
 
 

@@ -463,12 +463,12 @@ def _ask(result: BenchmarkResult, what: What, rope: float) -> Question:
 def _list_pairs(result: BenchmarkResult, blocks: Any, nemenyi: pd.DataFrame, rope: float) -> Iterator[Pair]:
     wilcoxon = compare_ranks(blocks, level=result.level).pairs
     posterior = bayesian_signed_rank(blocks, rope=rope).pairs
-    for place, row in enumerate(wilcoxon.to_dict(orient="records")):
-        probable: Any = posterior.iloc[place]
+    for index, row in enumerate(wilcoxon.to_dict(orient="records")):
+        probable: Any = posterior.iloc[index]
         yield Pair(
             first=row["first"], second=row["second"], difference=float(row["difference"]),
             p_value=float(row["p_value"]), p_wilcoxon=float(row["p_corrected"]),
-            p_nemenyi=float(nemenyi["p_corrected"].iloc[place]), different=bool(row["different"]),
+            p_nemenyi=float(nemenyi["p_corrected"].iloc[index]), different=bool(row["different"]),
             first_better=float(probable["first_better"]), equivalent=float(probable["equivalent"]),
             second_better=float(probable["second_better"]),
         )  # fmt: skip
@@ -505,8 +505,8 @@ def _list_candidates(tradeoff: BenchmarkTradeoff) -> Iterator[CandidateRow]:
 def _list_cells(result: BenchmarkResult, tradeoff: BenchmarkTradeoff) -> Iterator[Cell]:
     cells = result.cells
     best = {what: cells.groupby("dataset")[what].transform("max").round(DIGITS) for what in ("score", "stability")}
-    for place, row in enumerate(cells.to_dict(orient="records")):
-        is_best = {what: round(row[what], DIGITS) == best[what].iloc[place] for what in best}
+    for index, row in enumerate(cells.to_dict(orient="records")):
+        is_best = {what: round(row[what], DIGITS) == best[what].iloc[index] for what in best}
         yield Cell(
             dataset=row["dataset"], candidate=row["candidate"], score=row["score"], score_low=row["score_low"],
             score_high=row["score_high"], score_error=row["score_se"], stability=row["stability"], low=row["low"],
@@ -524,14 +524,14 @@ def _list_cautions(result: BenchmarkResult, stability: Question, score: Question
     if n < FEW:
         yield (
             f"{format_count(n, 'data set')} with values of all candidates: too few to show any but the largest "
-            "differences, and too few to speak of data sets in general."
+            "differences, and too few for conclusions about data sets in general."
         )
     for name, failure in result.failures.items():
         yield f"{clean_text(name)} could not be studied: {failure}"
     yield "Stability and score are two questions, each tested at its own level of significance."
     yield POOL
     if result.score_name is not None:
-        yield "The choice on each data set is made on the same resamples that it is measured on, which flatters scores."
+        yield "The choice on each data set is measured on the resamples that it is made on, so scores are optimistic."
 
 
 def describe_stability_intervals(result: BenchmarkResult) -> str:

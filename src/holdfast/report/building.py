@@ -238,7 +238,7 @@ def summarize(
     X : frame or array, optional
         The features of the study; stand-ins must then be correlated too.
     y : array, optional
-        The target beside X: single rows are then drawn in the box plots, and can be seen by whoever reads the report.
+        The target, together with X: single rows are then drawn in the box plots, visible to every reader of the report.
     replicability : Replicability, optional
         What :func:`holdfast.replicability` found for the reported candidate; without it, what the store says.
     title : str

@@ -18,7 +18,7 @@ from holdfast.tradeoff.selected import ALIKE, Information
 
 MATTERS = 0.2  # share of the variation from which a cause is reported
 STABLE = 0.9  # stability from which there is little to explain
-ENOUGH = 10  # resamples from which frequencies tell features apart, and a pilot tells how many are needed
+ENOUGH = 10  # resamples from which frequencies distinguish features, and a pilot shows how many are needed
 WIDE = 0.1  # half width of an interval that more resamples should narrow
 NARROW = 0.05
 MAX_COMPARED = 30  # more stable candidates beyond which none is tested
@@ -73,16 +73,15 @@ def _better_size(findings: Findings, candidate: str) -> Cause | None:
         return None
     size, present = int(effect.to), findings.features
     fewer = present is not None and size < round(sum(present.table.frequency))
-    scored = _say_score(effect, findings) or "what it does to the predictions was not measured"
     return Cause(
         kind="size",
         title=f"{'Fewer' if fewer else 'More'} features are more stable",
         evidence=(
-            f"With {format_count(size, 'feature')} the stability is {_say_change(effect.stability, findings.level)} on "
-            f"the same resamples; {format_count(effect.n_looked, 'other size')} "
-            f"{'was' if effect.n_looked == 1 else 'were'} looked at, which the interval allows for."
+            f"With {format_count(size, 'feature')} the stability is {_format_change(effect.stability, findings.level)} "
+            f"on the same resamples; {format_count(effect.n_looked, 'other size')} "
+            f"{'was' if effect.n_looked == 1 else 'were'} examined, which the interval allows for."
         ),
-        help=f"Select {format_count(size, 'feature')}: expect {_say_gain(effect.stability)} in stability; {scored}.",
+        help=f"Select {format_count(size, 'feature')}: {_format_gain(effect, findings)}.",
     )
 
 
@@ -101,8 +100,8 @@ def take_turns(features: Features) -> Cause | None:
     )
     if features.correlation_checked:
         return Cause(kind="stand-ins", title="Features stand in for each other", evidence=evidence)
-    told = "They may carry the same information, or compete for the last places; their correlation was not checked."
-    return Cause(kind="stand-ins", title="Features take turns", evidence=f"{evidence} {told}")
+    unchecked = "They may carry the same information, or compete for the last ranks; their correlation was not checked."
+    return Cause(kind="stand-ins", title="Features take turns", evidence=f"{evidence} {unchecked}")
 
 
 def _stand_ins(findings: Findings, candidate: str, features: Features) -> Cause | None:
@@ -110,16 +109,16 @@ def _stand_ins(findings: Findings, candidate: str, features: Features) -> Cause 
     cause = take_turns(features)
     if cause is None or not features.correlation_checked:
         return cause
-    told = f"They are correlated (at {ALIKE:g} or more), so one may carry what another tells."
+    correlated = f"They are correlated (at {ALIKE:g} or more), so one may carry the information of another."
     gain = find_gain_of_groups(findings.result, candidate, findings.common, level=findings.level, X=findings.options.X)
     return replace(
         cause,
-        evidence=f"{cause.evidence} {told}",
+        evidence=f"{cause.evidence} {correlated}",
         help=None
         if gain is None
         else (
             "Report such features as a group: if correlated features may stand in for each other, the stability is "
-            f"{_say_change(gain, findings.level)}."
+            f"{_format_change(gain, findings.level)}."
         ),
     )
 
@@ -132,15 +131,15 @@ def near_the_cut(features: Features) -> Cause | None:
     share = sum(part for part, changes in zip(features.table.variance_share, changing, strict=True) if changes)
     if not core or sum(changing) < 2 or share < 0.5:
         return None
-    places = sum(frequency for frequency, changes in zip(frequencies, changing, strict=True) if changes)
+    filled = sum(frequency for frequency, changes in zip(frequencies, changing, strict=True) if changes)
     fill = "fills" if len(core) == 1 else "fill"
     return Cause(
         kind="near the cut",
         title="Features near the cut come and go",
         evidence=(
             f"{format_count(len(core), 'feature')} in at least 90 % of the resamples {fill} {sum(core):.1f} of the "
-            f"{sum(frequencies):.1f} places of an average selection; {sum(changing)} features in 10 to 90 % of the "
-            f"resamples fill {places:.1f} and account for {format_percent(share, 0)} of the variation."
+            f"{sum(frequencies):.1f} positions of an average selection; {sum(changing)} features in 10 to 90 % of the "
+            f"resamples fill {filled:.1f} and account for {format_percent(share, 0)} of the variation."
         ),
     )
 
@@ -202,30 +201,27 @@ def _more_stable(findings: Findings, candidate: str, other_family: bool) -> Caus
     return Cause(
         kind="more stable",
         title="A more stable candidate predicts less well" if worse else "Another candidate is more stable",
-        evidence=f"The stability of {name} is {_say_change(effect.stability, findings.level)} on the same resamples.",
-        help=(
-            f"If stability counts more than prediction, use {name}: expect {_say_gain(effect.stability)} in "
-            f"stability; {_say_score(effect, findings) or 'what it does to the predictions was not measured'}."
+        evidence=(
+            f"The stability of {name} is {_format_change(effect.stability, findings.level)} on the same resamples."
         ),
+        help=f"If stability counts more than prediction, use {name}: {_format_gain(effect, findings)}.",
     )
 
 
-def _say_change(change: Change, level: float, decimals: int = 2) -> str:
+def _format_change(change: Change, level: float, decimals: int = 2) -> str:
     after, before, difference = (format_number(n, decimals) for n in (change.after, change.before, change.difference))
     interval = describe_interval(change.low, change.high, level, decimals)
     return f"{after} instead of {before}, difference {difference} ({interval})"
 
 
-def _say_gain(change: Change) -> str:
-    return f"{format_number(change.low)} to {format_number(change.high)} more"
-
-
-def _say_score(effect: Effect, findings: Findings) -> str:
-    """Return what a change does to the score, in words; empty if it was not measured."""
+def _format_gain(effect: Effect, findings: Findings) -> str:
+    """Return what a change gains in stability, and what it does to the score."""
+    change = effect.stability
+    gain = f"expect a gain in stability of {format_number(change.low)} to {format_number(change.high)}"
     if effect.score is None:
-        return ""
+        return f"{gain}; its effect on the predictions was not measured"
     metric = findings.labels.score(findings.tradeoff.metric)
-    return f"the {metric} is {_say_change(effect.score, findings.level, 3)}"
+    return f"{gain}; the {metric} is {_format_change(effect.score, findings.level, 3)}"
 
 
 def few_resamples(stability: Stability, level: float, needed: int | None) -> Cause | None:
@@ -250,7 +246,7 @@ def few_resamples(stability: Stability, level: float, needed: int | None) -> Cau
 
 
 def count_needed(estimate: StabilityEstimate | None, level: float, half_width: float = NARROW) -> int | None:
-    """Return the number of resamples for a narrow interval; None if the resamples so far cannot tell."""
+    """Return the number of resamples for a narrow interval; None if the resamples so far cannot show it."""
     if estimate is None or estimate.n_runs < ENOUGH:
         return None
     with warnings.catch_warnings(action="ignore"):

@@ -29,7 +29,7 @@ def describe_effects(
 ) -> list[dict[str, Any]]:
     """Return direction, effect and boxes of these features, as fields of their records."""
     table = found.frame.set_index("feature")
-    column = {feature: place for place, feature in enumerate(result.feature_names)}
+    column = {feature: column for column, feature in enumerate(result.feature_names)}
     quantiles, rows = result.quantiles(found.candidate), _rows_by_group(result, options)
     described = []
     for name in names:
@@ -68,8 +68,8 @@ def _make_boxes(
 
 def _pick_rows(values: NDArray[np.float64]) -> tuple[float, ...]:
     known = np.sort(values[np.isfinite(values)])
-    places = np.unique(np.linspace(0, known.size - 1, min(known.size, MAX_ROWS)).round().astype(np.int64))
-    return tuple(float(f"{value:.4g}") for value in known[places])
+    picked = np.unique(np.linspace(0, known.size - 1, min(known.size, MAX_ROWS)).round().astype(np.int64))
+    return tuple(float(f"{value:.4g}") for value in known[picked])
 
 
 def _rows_by_group(result: StudyTables, options: ReportOptions) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
@@ -79,7 +79,7 @@ def _rows_by_group(result: StudyTables, options: ReportOptions) -> tuple[NDArray
     X = np.asarray(match_columns(options.X, result.feature_names), dtype=np.float64)
     if result.classes is None:
         return X, group_rows(np.asarray(options.y, dtype=np.float64), 0)
-    number = {str(label): place for place, label in enumerate(result.classes)}
+    number = {str(label): group for group, label in enumerate(result.classes)}
     return X, np.array([number.get(str(label), -1) for label in np.asarray(options.y).tolist()])
 
 
@@ -196,13 +196,13 @@ def _map_rows(data: plots.SelectionMap) -> tuple[MapRow, ...]:
     facts = rows[["resample", "first", "last", "block"]].itertuples(index=False, name=None)
     return tuple(
         MapRow(
-            resample=str(resample), first=int(first), last=int(last), block=str(block), columns=tuple(place.tolist()),
-            shares=() if (share == 1).all() else tuple(share.round(4).tolist()),
+            resample=str(resample), first=int(first), last=int(last), block=str(block),
+            columns=tuple(selected.tolist()), shares=() if (share == 1).all() else tuple(share.round(4).tolist()),
         )
-        for (resample, first, last, block), place, share in zip(facts, columns, shares, strict=True)
+        for (resample, first, last, block), selected, share in zip(facts, columns, shares, strict=True)
     )  # fmt: skip
 
 
 def show_name(name: Any) -> str:
-    """Return the name of a feature for readers; one without a name is called by its number."""
+    """Return the name of a feature for readers; one without a name is shown by its number."""
     return f"feature {name}" if isinstance(name, int) else str(name)

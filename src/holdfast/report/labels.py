@@ -85,7 +85,7 @@ def class_words(name: str) -> str:
 
 
 def _number_settings(result: StudyTables) -> dict[str, str]:
-    """Return the place of each candidate in its family, for settings that cannot be read aloud."""
+    """Return a number for each candidate of a family, for settings that cannot be read aloud."""
     seen: Counter[str] = Counter()
     numbers = {}
     for name in result.candidates:

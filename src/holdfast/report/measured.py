@@ -24,9 +24,9 @@ from holdfast.report.features import MAX_SHOWN, RARE, make_feature, make_map, ma
 from holdfast.report.records import Cause, Feature, Features, Stability, Verdict
 from holdfast.report.summary import explain_no_cause
 from holdfast.report.verdict import (
+    count_frequent,
     find_standing,
     make_headline,
-    say_how_many_often,
     say_how_stable,
     warn_of_unseen,
     warn_of_untested,
@@ -107,7 +107,7 @@ def judge_selections(estimate: StabilityEstimate, features: Features, level: flo
 
 
 def _which_often(features: Features, level: float) -> str:
-    often = say_how_many_often(features, level)
+    often = count_frequent(features, level)
     names = f": {join_names([row.feature for row in features.frequent], 6)}" if features.frequent else ""
     counted = "" if features.top is None else f"With the top {features.top} of each resample as selected, "
     return f"{counted}{often if counted else often[:1].upper() + often[1:]}{names}."

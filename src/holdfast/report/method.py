@@ -167,14 +167,14 @@ def _on_prediction(findings: Findings) -> list[str]:
 
 
 def _describe_selector(findings: Findings, family: str) -> str:
-    """Return the name of a selector with what it goes by, where that says more, and its settings."""
+    """Return the name of a selector with the phrase for methods sections, where that says more, and its settings."""
     result, name = findings.result, shorten(findings.labels.family(family), 40)
     about, parameters = result.records.selectors.get(family), read_parameters(result, family)
     phrase = "" if about is None else about.phrase(**parameters).removesuffix(f" ({name})")
     if about is not None and phrase == about.name:
         phrase = class_words(phrase)
-    said = "" if phrase.lower().removeprefix("the ") == name.lower() else phrase
-    details = "; ".join(filter(None, [said, _describe_settings(result, family, parameters)]))
+    criterion = "" if phrase.lower().removeprefix("the ") == name.lower() else phrase
+    details = "; ".join(filter(None, [criterion, _describe_settings(result, family, parameters)]))
     return f"{name} ({details})" if details else name
 
 
@@ -260,7 +260,7 @@ def describe_data(record: DataRecord) -> list[tuple[str, str]]:
     shape = f"{format_count(record.rows, 'sample')}, {format_count(record.features, 'feature')}"
     if record.source is not None:
         form = f" ({record.file_format})" if record.file_format else ""
-        whole = record.rows_read == record.rows and record.columns_read == record.features + 1  # beside the target
+        whole = record.rows_read == record.rows and record.columns_read == record.features + 1  # the target
         read = f"{format_count(record.rows_read, 'row')} and {format_count(record.columns_read, 'column')} read; "
         shape = f"{shorten(record.source, 80)}{form}: {'' if whole else read}{shape}"
     facts = [("Data", shape)]
@@ -278,8 +278,8 @@ def describe_model(result: StudyTables, labels: Labels) -> str:
     estimator = result.plan["estimator"]
     if estimator is None:
         return "the selector's own model" if len(result.scores) else "none"
-    own = [labels.candidate(name) for name, kind in result.kinds.items() if kind != "subset"]
-    except_for = f" (for {join_names(own, 4)}: the selector's own model)" if own else ""
+    with_model = [labels.candidate(name) for name, kind in result.kinds.items() if kind != "subset"]
+    except_for = f" (for {join_names(with_model, 4)}: the selector's own model)" if with_model else ""
     classes = _class_names(estimator)
     phrases = [model.describe(classes[-1]) for model in MODELS.values() if classes and classes[-1] in model.class_names]
     named = " after ".join(class_words(name) for name in reversed(classes)) or "a custom model"

@@ -102,10 +102,10 @@ def map_frames(record: MapRecord, n_runs: int, n_features: int) -> SelectionMap:
             "frequency": record.frequencies, "group": -1,
         }
     )  # fmt: skip
-    rows = [(place, row.resample, row.first, row.last, row.block) for place, row in enumerate(record.rows)]
+    rows = [(index, row.resample, row.first, row.last, row.block) for index, row in enumerate(record.rows)]
     cells = [
-        (place, column, share)
-        for place, row in enumerate(record.rows)
+        (index, column, share)
+        for index, row in enumerate(record.rows)
         for column, share in zip(row.columns, row.shares or [1.0] * len(row.columns), strict=True)
     ]
     return SelectionMap(

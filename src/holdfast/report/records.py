@@ -49,7 +49,7 @@ class VersionedSummary(ResultMixin):
         Raises
         ------
         ValueError
-            If it has another schema, or a value of the wrong type; the message names its place.
+            If it has another schema, or a value of the wrong type; the message says where.
         """
         fields = dict(record)
         schema = fields.pop("schema", None)
@@ -194,7 +194,7 @@ class Stability:
     scope : str
         What the interval describes.
     unseen_share : float
-        Share of further resamples that may select entirely different features, as far as these resamples can tell.
+        Share of further resamples that may select entirely different features, as far as these resamples show.
     """
 
     measure: str | None
@@ -241,7 +241,7 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """One candidate beside the others: a selector with one setting.
+    """One row of the table of candidates: a selector with one setting.
 
     Attributes
     ----------
@@ -268,7 +268,7 @@ class Candidate:
     chosen_in : float
         Share of redrawn resamples of this data set in which the rule chooses it; undefined without a choice.
     alternative : bool
-        Whether these data cannot tell it apart from the chosen one.
+        Whether these data cannot distinguish it from the chosen one.
     """
 
     candidate: str
@@ -309,9 +309,9 @@ class Tradeoff:
     optimistic : bool
         Whether choosing and measuring used the same resamples.
     certainty : str
-        How sure the choice is, in one or two sentences; empty without another candidate.
+        How certain the choice is, in one or two sentences; empty without another candidate.
     alternatives : tuple of str
-        Candidates that these data cannot tell apart, the chosen one among them, the most frequently chosen first.
+        Candidates that these data cannot distinguish, the chosen one among them, the most frequently chosen first.
     alternatives_text : str
         The same in words, settings of one selector together; empty if there is only one.
     chosen_in : float
@@ -368,7 +368,7 @@ class Reference:
     key : str
         BibTeX key.
     text : str
-        Authors, year, title and place in one line.
+        Authors, year, title and journal in one line.
     link : str
         Address; empty if there is none.
     bibtex : str
@@ -526,7 +526,7 @@ class Feature:
     boxes : tuple of Box
         Quantiles of its values by class; empty if they were not stored.
     model_use : str or None
-        What linear models do with it beside the other features, in words; None if that is not known, or if they were
+        What linear models do with it, given the other features, in words; None if that is not known, or if they were
         not shown to predict better than guessing.
     model_agreement : float
         Share of its models whose coefficient has the sign of the majority.
@@ -601,7 +601,7 @@ class MapRow:
     block : str
         Outer fold, pair or repeat that it belongs to; empty if the design has none.
     columns : tuple of int
-        Which columns it selected, by their place in ``features``.
+        Which columns it selected, by their index in ``features``.
     shares : tuple of float
         Which share of the resamples in this row selected each of these columns; empty if all did.
     """
@@ -658,7 +658,7 @@ class Features:
     top : int or None
         How many of the best features of a ranking or weights count as selected; None for subsets.
     correlation_checked : bool
-        Whether stand-ins had to be correlated, which takes the data; otherwise they only take turns.
+        Whether stand-ins had to be correlated, which needs the data; otherwise they only take turns.
     chance : float
         Selection frequency of a feature drawn at random: mean number of selected features over the number of all.
     effect : str or None

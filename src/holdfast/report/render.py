@@ -9,6 +9,7 @@ import json
 import math
 import re
 import shlex
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -30,53 +31,10 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-GLOSSARY = {
-    "accuracy": "The share of held-out samples that the model predicts correctly.",
-    "AUC": (
-        "Area under the ROC curve: the chance that a sample of the one class gets a higher prediction than a sample of "
-        "the other; 0.5 is guessing, 1 is perfect."
-    ),
-    "balanced accuracy": "The share of right predictions in each class, averaged over the classes.",
-    "bootstrap sample": "As many samples as there are, drawn with replacement: some come twice, some not at all.",
-    "candidate": "A selector with its settings: one line of the table of selectors.",
-    "chance": "What would happen if features were drawn at random.",
-    "consensus": "The features that enough of the resamples selected.",
-    "F1 score": "The harmonic mean of precision and recall: 0 is useless, 1 is perfect.",
-    "feature": "A measured variable that may be selected: a column of the data, such as a gene.",
-    "front": "The candidates that no other candidate beats in both the score and the stability.",
-    "guessing": "The best prediction that can be made without any feature, for example always the most common class.",
-    "held-out rows": "Samples that took no part in selecting or training; scores are measured on them.",
-    "interval": (
-        "The range in which a value is likely to lie: a 95 % interval contains, in about 95 of 100 cases, what ever "
-        "more resamples of these data would give."
-    ),
-    "letters": "Candidates that share a letter do not differ significantly in stability.",
-    "log loss": "How far predicted probabilities are from the truth; lower is better, so it is shown with a minus.",
-    "noise": "Features that carry no information about the target.",
-    "R²": "The share of the target's variation that the model explains: 1 is perfect, 0 is no better than the mean.",
-    "resample": (
-        "A slightly changed version of the data, such as one with some samples left out; the selection is repeated on "
-        "each."
-    ),
-    "score": "How well a model with the selected features predicts held-out samples; higher is better.",
-    "selection frequency": "The share of the resamples that selected the feature.",
-    "selector": "A method that picks features, such as the lasso or ReliefF.",
-    "stability": (
-        "How far the resamples agree on which features to select; by the usual measure 0 is agreement by chance, and 1 "
-        "is complete agreement."
-    ),
-    "stand-in": "A feature that is selected instead of another, usually because both carry the same information.",
-    "standard error": "How precisely a mean is known; twice that either way is about a 95 % interval.",
-    "target": "What is to be predicted: the class, or the number, of each sample.",
-    "trade-off": "That the candidate that predicts best is often not the most stable one.",
-}  # fmt: skip
+_glossary = tomllib.loads(Path(__file__).with_name("glossary.toml").read_text(encoding="utf-8"))
+GLOSSARY: dict[str, str] = _glossary["words"]
 """A plain sentence for each technical word of a report."""
-
-OTHER_FORMS = {
-    "frequency": "selection frequency",
-    "area under the ROC curve": "AUC",
-    "held-out samples": "held-out rows",
-}
+OTHER_FORMS: dict[str, str] = _glossary["other_forms"]
 """Other forms of the words than their plurals."""
 
 
@@ -88,9 +46,8 @@ class Glossary:
 
     def __init__(self) -> None:
         self._linked: set[tuple[str, str]] = set()
-        self._words = {word.lower(): word for word in GLOSSARY} | {
-            form.lower(): OTHER_FORMS[form] for form in OTHER_FORMS
-        }
+        forms = {word: word for word in GLOSSARY} | OTHER_FORMS
+        self._words = {form.lower(): word for form, word in forms.items()}
         longest_first = sorted(self._words, key=len, reverse=True)
         self._pattern = re.compile(
             rf"(?<![\w-])({'|'.join(map(re.escape, longest_first))})(s?)(?![\w-])", re.IGNORECASE
@@ -295,17 +252,17 @@ def page_style(names: Sequence[str] = STYLES) -> str:
 
 @cache
 def page_script() -> str:
-    """The script of a report, beside those that draw."""
+    """The script of a report, without those that draw."""
     return (TEMPLATES / "report.js").read_text(encoding="utf-8")
 
 
 def page_policy() -> str:
-    """The Content-Security-Policy of a report, as it stands in its head."""
+    """The Content-Security-Policy of a report, as its head declares it."""
     return embed.policy(page_style(), [page_script()])
 
 
 def page_parts(summary: Summary) -> dict[str, Any]:
-    """Return what the templates of a report's parts say, by the names that they use, beside figures and glossary."""
+    """Return what the templates of a report's parts say, by the names that they use, without figures and glossary."""
     labels = summary.labels
     return {
         "summary": summary,
@@ -324,16 +281,15 @@ def page_parts(summary: Summary) -> dict[str, Any]:
 def make_environment(format: str, *packages: str) -> "Environment":
     """Return the templates, in which every expression is escaped for its format, unless it is marked as safe.
 
-    ``packages`` may have templates of their own, which are looked for first; those of the report are also found as
-    ``report/NAME``.
+    Templates of ``packages`` come first; those of the report are also available as ``report/NAME``.
     """
     try:
         from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
     except ImportError:
         raise ImportError("Reports need Jinja2: pip install 'holdfast[app]'") from None
-    own = PackageLoader("holdfast.report")
+    of_report = PackageLoader("holdfast.report")
     environment = Environment(
-        loader=ChoiceLoader([*map(PackageLoader, packages), own, PrefixLoader({"report": own})]),
+        loader=ChoiceLoader([*map(PackageLoader, packages), of_report, PrefixLoader({"report": of_report})]),
         autoescape=format == "html",
         finalize=_clean_for_page if format == "html" else _escape_for_markdown,
         undefined=StrictUndefined,
@@ -346,7 +302,7 @@ def make_environment(format: str, *packages: str) -> "Environment":
         "short": shorten, "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False), "web": _web_address,
         "plain": lambda value: "" if math.isnan(value) else f"{value:.6g}",
         "upper_first": lambda text: text[:1].upper() + text[1:],
-        "on_scale": place_on_scale,
+        "on_scale": locate_on_scale,
         "called": lambda name, labels: labels.candidate(name),
         "for_shell": lambda text: shlex.quote(clean_text(str(text))),
         "quoted": lambda text: json.dumps(str(text), ensure_ascii=False),
@@ -356,7 +312,7 @@ def make_environment(format: str, *packages: str) -> "Environment":
 
 
 def _web_address(link: str) -> str:
-    """Return an address that may stand in a page; empty for anything else that a summary from a file may hold."""
+    """Return an address that is safe in a page; empty for anything else that a summary from a file may hold."""
     return link if LINK.fullmatch(link) else ""
 
 
@@ -377,13 +333,12 @@ def _escape_for_markdown(value: Any) -> Any:
 # Parts of the page
 
 
-def place_on_scale(stability: Stability) -> dict[str, Any] | None:
+def locate_on_scale(stability: Stability) -> dict[str, Any] | None:
     """Return where a stability lies on the bar of the verdict, in percent; None if its words do not apply."""
     if math.isnan(stability.value) or not stability.strength:
         return None
-    ends = (stability.value, stability.value) if math.isnan(stability.low) else (stability.low, stability.high)
-    places = {"value": stability.value, "low": ends[0], "high": ends[1]}
-    return {name: 100 * min(max(place, 0), 1) for name, place in places.items()}
+    low, high = (stability.value, stability.value) if math.isnan(stability.low) else (stability.low, stability.high)
+    return {name: 100 * min(max(x, 0), 1) for name, x in (("value", stability.value), ("low", low), ("high", high))}
 
 
 def pack_table(features: Features) -> dict[str, Any]:

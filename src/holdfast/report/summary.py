@@ -205,7 +205,7 @@ def describe_guessing(test: Information, labels: Labels, who: str) -> str:
     better = (
         "is better"
         if test.shown
-        else "is no better, as far as the resamples can tell"
+        else "is no better, as far as the resamples show"
         if test.guesses
         else "was not shown to be better"
     )

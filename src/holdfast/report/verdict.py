@@ -48,14 +48,15 @@ def make_verdict(findings: Findings) -> Verdict:
     standing = find_standing(findings.stability, findings.information, findings.features)
     return Verdict(
         standing=standing,
-        headline=make_headline(standing, findings.stability, findings.features) + _not_told_apart(findings, standing),
+        headline=make_headline(standing, findings.stability, findings.features)
+        + _list_indistinguishable(findings, standing),
         sentences=(say_how_stable(findings.stability, findings.level), _what_to_use(findings, standing)),
         cautions=tuple(_cautions(findings)),
     )
 
 
 def find_standing(stability: Stability, information: Information, features: Features | None) -> Standing:
-    """Return where a selection stands: by its interval, not the value alone, and never as holding without a test."""
+    """Return the standing of a selection: by its interval, not the value alone; it never holds without a test."""
     if math.isnan(stability.value):
         return "unknown"
     if information.untested:
@@ -88,7 +89,7 @@ def match_headline(features: Features | None, stability: Stability, information:
 
 
 def make_headline(standing: Standing, stability: Stability, features: Features | None) -> str:
-    """Return where a selection stands, in a few words."""
+    """Return the standing of a selection in a few words."""
     if standing == "unsure" and math.isnan(stability.low):
         return NO_INTERVAL
     if standing == "fails" and features is not None and features.trusted:
@@ -98,8 +99,8 @@ def make_headline(standing: Standing, stability: Stability, features: Features |
     return HEADLINES[standing]
 
 
-def _not_told_apart(findings: Findings, standing: Standing) -> str:
-    """Return the second half of the headline: which candidates these data cannot tell apart; empty if there is one."""
+def _list_indistinguishable(findings: Findings, standing: Standing) -> str:
+    """Return the second half of the headline: which candidates these data cannot distinguish; empty if there is one."""
     tradeoff = findings.tradeoff
     if not tradeoff.alternatives_text or tradeoff.candidate != findings.candidate or standing == "no signal":
         return ""
@@ -116,7 +117,7 @@ def say_how_stable(stability: Stability, level: float) -> str:
     scale = "on a scale where 0 is agreement by chance and 1 is complete agreement"
     if stability.measure is None or stability.measure.split("(")[0] != "nogueira":
         measure = MEASURES.get(str(stability.measure).split("(")[0])
-        scale = f"by {'a measure of your own' if measure is None else measure.methods}"
+        scale = f"by {'a custom measure' if measure is None else measure.methods}"
     interval = describe_interval(stability.low, stability.high, level)
     count = format_count(stability.n_runs, "resample")
     return f"The stability is {format_number(stability.value)} {scale}{words} ({interval}, {count})."
@@ -128,12 +129,12 @@ def _what_to_use(findings: Findings, standing: Standing) -> str:
     if findings.candidate is None or features is None:
         return "There is nothing to use yet: no fit has succeeded."
     name = shorten(findings.labels.candidate(findings.candidate), 60)
-    frequent = say_how_many_often(features, findings.level)
+    frequent = count_frequent(features, findings.level)
     score, baseline = format_number(information.score), format_number(information.baseline)
     if standing == "no signal":
         return (
             f"Do not use it yet: {name} predicts about as well as guessing ({metric} {score}, guessing "
-            f"{baseline}), so features that come back may be noise that these data repeat."
+            f"{baseline}), so features that are selected again and again may be noise that these data repeat."
         )
     if standing == "weak signal":
         return (
@@ -145,10 +146,10 @@ def _what_to_use(findings: Findings, standing: Standing) -> str:
             f"For {name}, {frequent}; whether the features carry information was not tested "
             f"({findings.labels.write(information.untested)})."
         )
-    return _whom_to_trust(findings, features, standing, name)
+    return _what_to_trust(findings, features, standing, name)
 
 
-def _whom_to_trust(findings: Findings, features: Features, standing: Standing, name: str) -> str:
+def _what_to_trust(findings: Findings, features: Features, standing: Standing, name: str) -> str:
     tradeoff = findings.tradeoff
     chosen = len(findings.result.candidates) > 1 and tradeoff.candidate == findings.candidate
     scored = f"{findings.labels.score(tradeoff.metric)} {format_number(tradeoff.score)} on held-out rows"
@@ -158,7 +159,7 @@ def _whom_to_trust(findings: Findings, features: Features, standing: Standing, n
     if standing == "unsure" or not features.trusted:
         yet = " yet" if standing == "unsure" else ""
         but = ", but trust" if chosen else ", trust"
-        return f"{use}{but} no feature on its own{yet}: {say_how_many_often(features, findings.level)}."
+        return f"{use}{but} no single feature{yet}: {count_frequent(features, findings.level)}."
     count = len(features.trusted)
     trusted = "the one feature" if count == 1 else f"the {count} features"
     names = join_names([row.feature for row in features.trusted], 6)
@@ -166,7 +167,7 @@ def _whom_to_trust(findings: Findings, features: Features, standing: Standing, n
     return f"{use}{trust} {trusted} whose selection frequency is {_above(features, findings.level)}: {names}."
 
 
-def say_how_many_often(features: Features, level: float) -> str:
+def count_frequent(features: Features, level: float) -> str:
     """Return how many features were selected often, in words."""
     count = len(features.frequent)
     whose = f"{count} features have" if count > 1 else f"{'one' if count else 'no'} feature has"
@@ -245,7 +246,7 @@ def _on_missing_fits(result: StudyTables, stability: Stability) -> list[str]:
     failed = len(result.failures)
     if failed and not result.kinds:
         cautions.append(
-            f"{'The only fit' if failed == 1 else f'All {failed:,} fits'} failed; the part for the analyst says why."
+            f"{'The only fit' if failed == 1 else f'All {failed:,} fits'} failed; the section for the analyst says why."
         )
     elif failed:
         better = "; if the data were the reason, the stability looks better than it is" if stability.n_runs else ""
@@ -267,6 +268,6 @@ def _on_prediction(
     if result.prefilter:
         cautions.append(
             "Features were filtered before the study, on all rows; if that filter saw the target, scores and stability "
-            "look better than they are, and features of noise can seem to carry information."
+            "look better than they are, and noise features can seem to carry information."
         )
     return cautions
