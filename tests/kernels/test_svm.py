@@ -91,7 +91,7 @@ def test_separable_data_with_little_penalty():
 
 
 @pytest.mark.parametrize("scale", ["split", "full"])
-@pytest.mark.parametrize("rho", [0, 0.3, 0.5, 0.8])
+@pytest.mark.parametrize("rho", [0, 0.5, *(pytest.param(rho, marks=pytest.mark.slow) for rho in (0.3, 0.8))])
 @pytest.mark.parametrize(("n", "d"), [(40, 300), (30, 31), (100, 20)])
 def test_eliminations_are_those_of_an_obvious_loop(n, d, rho, scale):
     X, y = correlated(n, d, rho, seed=3)

@@ -71,31 +71,22 @@ def runs_of(measure):
 @settings(max_examples=25)
 def test_order_never_matters_and_bounds_hold(measure, data):
     runs = data.draw(runs_of(measure))
-    measure = complete(measure, runs.n_features)
-    if not measure.similarity:
-        testing.check_range(measure, runs)
-        testing.check_maximum(measure, runs)
-    testing.check_order(measure, runs, np.random.default_rng(data.draw(st.integers(0, 99))))
-
-
-@by_measures(MEASURES)
-@given(data=st.data())
-@settings(max_examples=25)
-def test_the_order_of_features_never_matters(measure, data):
-    runs = data.draw(runs_of(measure))
     d = runs.n_features
-    order = np.array(data.draw(st.permutations(range(d))))
-    measure = complete(measure, d)
+    bound = complete(measure, d)
+    if not measure.similarity:
+        testing.check_range(bound, runs)
+        testing.check_maximum(bound, runs)
+    testing.check_order(bound, runs, np.random.default_rng(data.draw(st.integers(0, 99))))
+
+    order = np.array(data.draw(st.permutations(range(d))))  # of the features
     if runs.kind == "subset":
         moved = hf.Preferences.from_sets([order[run] for run in rows_of(runs)], n_features=d)
     else:
         moved = replace(runs, values=runs.matrix()[:, order])
-    there = measure
-    if measure.similarity:
-        back = np.argsort(order)
-        there = measure.bind(similarity=stand_ins(d)[np.ix_(back, back)])
-    assert testing.stability_value(moved, there) == pytest.approx(
-        testing.stability_value(runs, measure), abs=1e-9, nan_ok=True
+    back = np.argsort(order)
+    moved_bound = bound.bind(similarity=stand_ins(d)[np.ix_(back, back)]) if measure.similarity else bound
+    assert testing.stability_value(moved, moved_bound) == pytest.approx(
+        testing.stability_value(runs, bound), abs=1e-9, nan_ok=True
     )
 
 
