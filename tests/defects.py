@@ -106,26 +106,26 @@ def read_defects() -> dict[str, Defect]:
 
 
 def try_defect(copy: Copy, defect: Defect, *, trust: bool) -> bool:
-    """Plant a defect, print what became of it, and return whether it was caught."""
+    """Plant a defect, print and return whether it was caught."""
     begin = time.perf_counter()
     try:
         test = copy.check(defect, trust=trust)
-        told = f"caught by {test}" if test else f"NOT CAUGHT by {', '.join(defect.tests)}"
+        outcome = f"caught by {test}" if test else f"NOT CAUGHT by {', '.join(defect.tests)}"
     except NotPlantedError as error:
-        test, told = "", f"CANNOT BE PLANTED: {error}"
-    print(f"{time.perf_counter() - begin:6.1f} s  {defect.name}: {told}", flush=True)
+        test, outcome = "", f"CANNOT BE PLANTED: {error}"
+    print(f"{time.perf_counter() - begin:6.1f} s  {defect.name}: {outcome}", flush=True)
     return bool(test)
 
 
-def show_places(defects: dict[str, Defect]) -> int:
-    """Print where the lines of all defects stand; return 1 if one stands nowhere or twice."""
+def show_files(defects: dict[str, Defect]) -> int:
+    """Print the file that holds the line of each defect; return 1 if a line is missing or there twice."""
     lost = 0
     for defect in defects.values():
         try:
-            place = str(defect.find(ROOT / "src").relative_to(ROOT / "src"))
+            file = str(defect.find(ROOT / "src").relative_to(ROOT / "src"))
         except NotPlantedError as error:
-            place, lost = f"CANNOT BE PLANTED: {error}", 1
-        print(f"{defect.name}: {place}")
+            file, lost = f"CANNOT BE PLANTED: {error}", 1
+        print(f"{defect.name}: {file}")
     return lost
 
 
@@ -133,14 +133,14 @@ def main() -> int:
     """Try the defects of these names, or all; return 1 if one is missed."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="which defects to plant (all)")
-    parser.add_argument("--list", action="store_true", help="only print where their lines stand")
+    parser.add_argument("--list", action="store_true", help="only print the files that hold their lines")
     parser.add_argument("--trust", action="store_true", help="do not try first whether the tests pass without a defect")
     chosen, defects = parser.parse_args(), read_defects()
     unknown = [name for name in chosen.names if name not in defects]
     if unknown:
         parser.error(f"Expected names of defects (--list), got {unknown[0]}.")
     if chosen.list:
-        return show_places(defects)
+        return show_files(defects)
     names = chosen.names or list(defects)
     with tempfile.TemporaryDirectory(prefix="holdfast-defects-") as folder:
         copy = Copy(Path(shutil.copytree(ROOT, Path(folder) / "holdfast", ignore=LEFT_OUT)))

@@ -1,4 +1,4 @@
-"""Results of studies that never ran: what each run selected and scored is said, so that answers are known."""
+"""Results of studies that never ran: a test states what each run selected and scored, so that it knows the answers."""
 
 import json
 
@@ -38,7 +38,7 @@ def make_result(
     Scores that are None, and sets that are None, are missing. ``tests`` are the held-out rows of each run, ``truth``
     the class of every row, ``baselines`` (split, strategy, metric, value) of guessing.
     """
-    n_runs = max(len(one.get("sets", one.get("weights", ()))) for one in candidates.values())
+    n_runs = max(len(given.get("sets", given.get("weights", ()))) for given in candidates.values())
     tests = tests or [np.arange(n_test) for _ in range(n_runs)]
     splits = pd.DataFrame(
         {
@@ -54,17 +54,17 @@ def make_result(
         index=pd.RangeIndex(n_runs, name="split"),
     )
     outcomes, scores, rows = [], [], []
-    for number, (name, one) in enumerate(candidates.items(), 1):
-        rows.append((number, name, one.get("family", name), json.dumps(one.get("settings", {}))))
-        kind = "weighting" if "weights" in one else "subset"
-        for run, values in enumerate(one.get("weights", one.get("sets"))):
+    for number, (name, given) in enumerate(candidates.items(), 1):
+        rows.append((number, name, given.get("family", name), json.dumps(given.get("settings", {}))))
+        kind = "weighting" if "weights" in given else "subset"
+        for run, values in enumerate(given.get("weights", given.get("sets"))):
             if values is None:
                 continue
             values = np.asarray(values, dtype="<f8") if kind == "weighting" else np.array(sorted(values), dtype="<i4")
-            predicted = one.get("predicted")
+            predicted = given.get("predicted")
             blob = None if predicted is None else np.asarray(predicted[run], dtype="<u1").tobytes()
             outcomes.append((number, run, kind, values.tobytes(), blob, 0.1, 0.1, ""))
-        for run, score in enumerate(one.get("scores", ())):
+        for run, score in enumerate(given.get("scores", ())):
             if score is not None:
                 scores.append((number, run, metric, float(score)))
     columns = ["candidate", "split", "kind", "preference", "predictions", "seconds", "score_seconds", "note"]
@@ -102,14 +102,14 @@ def make_result(
 
 
 def sets_with_core(stability, n_runs=20, size=5, n_features=20, seed=0):
-    """Sets that keep a core of ``size`` features, each exchanged for another one with a probability."""
+    """Sets of ``size`` features, each from a common core with probability ``stability``, else any other feature."""
     rng = np.random.default_rng(seed)
-    found = []
+    sets = []
     for _ in range(n_runs):
-        kept = [feature for feature in range(size) if rng.random() < stability]
-        others = rng.permutation(np.arange(size, n_features))[: size - len(kept)]
-        found.append([*kept, *others.tolist()])
-    return found
+        core = [feature for feature in range(size) if rng.random() < stability]
+        others = rng.permutation(np.arange(size, n_features))[: size - len(core)]
+        sets.append([*core, *others.tolist()])
+    return sets
 
 
 def scores_around(mean, n_runs=20, spread=0.02, seed=0):

@@ -142,7 +142,7 @@ def wait_for(condition, seconds=600):
 
 
 def watch(page):
-    """What a page in a browser asks for, and what it complains about, from now on."""
+    """The requests of a page in a browser and its errors, from now on."""
     asked, wrong = [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -170,17 +170,17 @@ def open_page(browser, address, path="", *, width=1400, **options):
     assert [url for url in asked if not url.startswith((f"{host}/", "data:", "blob:"))] == []
 
 
-DROP = """([place, files]) => {
+DROP = """([selector, files]) => {
   const dropped = new DataTransfer();
   files.forEach(([name, text]) => dropped.items.add(new File([text], name)));
-  document.querySelector(place).dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, bubbles: true}));
+  document.querySelector(selector).dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, bubbles: true}));
 }"""
 
 
-def drop(page, place, *files):
-    """Drop files, each a name and a text, on a place of a page in a browser."""
-    page.locator(place).wait_for()
-    page.evaluate(DROP, [place, files])
+def drop(page, selector, *files):
+    """Drop files, each a name and a text, on an element of a page in a browser."""
+    page.locator(selector).wait_for()
+    page.evaluate(DROP, [selector, files])
 
 
 def upload(client, content, name, purpose="table"):

@@ -202,9 +202,11 @@ def _named_orders(stored):
     return orders[["candidate", "run", "smallest", "complete", "columns", "kind", "whole"]]
 
 
-def assert_same(one, two, *, candidates=None):
-    """Two studies found the same, timings apart."""
-    for (name, first), second in zip(outcome_tables(one).items(), outcome_tables(two).values(), strict=True):
+def assert_same(first_result, second_result, *, candidates=None):
+    """Check that two studies have the same results, timings apart."""
+    for (name, first), second in zip(
+        outcome_tables(first_result).items(), outcome_tables(second_result).values(), strict=True
+    ):
         if name != "splits":
             keys = [column for column in ("candidate", "run", "metric") if column in first]
             if candidates is not None:
@@ -212,14 +214,14 @@ def assert_same(one, two, *, candidates=None):
             first, second = (table.sort_values(keys, ignore_index=True) for table in (first, second))
         pd.testing.assert_frame_equal(first, second, check_exact=True, check_dtype=False, obj=name)
     for name in ("effects", "quantiles") if candidates is None else ():
-        pd.testing.assert_frame_equal(getattr(one.stored, name), getattr(two.stored, name), obj=name)
+        pd.testing.assert_frame_equal(getattr(first_result.stored, name), getattr(second_result.stored, name), obj=name)
 
 
 def selected_names(result, candidate):
     """The names of the features that each run selected."""
     runs = result.preferences(candidate)
     indices, indptr = runs.lists()
-    return [{runs.features[place] for place in run} for run in np.split(indices, indptr[1:-1])]
+    return [{runs.features[column] for column in run} for run in np.split(indices, indptr[1:-1])]
 
 
 def run_with_failures(study, *args, **kwargs):
@@ -233,7 +235,7 @@ def run_with_failures(study, *args, **kwargs):
 
 
 def start_script(code, *arguments, out=subprocess.PIPE):
-    """Start a Python process with these parts at hand, the leader of a session."""
+    """Start a Python process that can import this module, as the leader of a session."""
     path = os.pathsep.join([str(HERE), str(HERE.parent / "src")])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "default"}
     return subprocess.Popen(
@@ -262,19 +264,19 @@ def start_paused_study(store, go_on):
 
 def group_members(group):
     """Processes of a session that was started with ``start_script``."""
-    found = []
+    members = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = entry.read_text().rsplit(")", 1)[1].split()
         except OSError:
             continue
         if int(fields[3]) == group and fields[0] != "Z":
-            found.append(int(entry.parent.name))
-    return found
+            members.append(int(entry.parent.name))
+    return members
 
 
 def is_busy(process):
-    """Whether a process goes on working, though workers notice soon that their parent is gone."""
+    """Whether a process still computes, though workers soon notice that their parent is gone."""
     used = []
 
     def rests():
@@ -288,11 +290,11 @@ def is_busy(process):
     return not wait_until(rests)
 
 
-def wait_until(true, seconds=20.0):
-    """Wait for something to become true; False if it does not in ten times as long as it takes a quiet machine."""
+def wait_until(condition, seconds=20.0):
+    """Wait for something to become true; return False if it does not in ten times as long as a quiet machine needs."""
     end = time.monotonic() + 10 * seconds
     while time.monotonic() < end:
-        if true():
+        if condition():
             return True
         time.sleep(0.02)
     return False

@@ -24,14 +24,14 @@ SCRIPTS = {".js", ".css"}
 
 @dataclass(frozen=True)
 class Weight:
-    """What is counted of a tree; places say where a function stands and how many lines its body has."""
+    """What is counted of a tree; ``definitions`` holds the location of each function and the lines of its body."""
 
     packages: Counter[str]
     modules: list[str]
     bodies: list[int]
     once: list[str]
     lonely: list[str]
-    places: dict[str, tuple[str, int]]
+    definitions: dict[str, tuple[str, int]]
 
     @property
     def lines(self) -> int:
@@ -41,7 +41,7 @@ class Weight:
     @property
     def short_once(self) -> list[str]:
         """Functions of at most three lines that are called once."""
-        return sorted(name for name in self.once if self.places[name][1] <= SHORT)
+        return sorted(name for name in self.once if self.definitions[name][1] <= SHORT)
 
     def __str__(self) -> str:
         median, high, most = statistics.median(self.bodies), self.bodies[int(0.9 * len(self.bodies))], self.bodies[-1]
@@ -58,7 +58,7 @@ class Weight:
 def weigh(root: Path) -> Weight:
     """Count what a tree holds."""
     packages, defined, used, importers = Counter(), Counter(), Counter(), Counter()
-    modules, bodies, places = [], [], {}
+    modules, bodies, definitions = [], [], {}
     for path, tree, lines in read(root):
         modules.append(".".join((root.name, *path.relative_to(root).with_suffix("").parts)).removesuffix(".__init__"))
         packages[package_of(path, root)] += len(lines)
@@ -71,13 +71,15 @@ def weigh(root: Path) -> Weight:
                     getattr(mark, "id", getattr(mark, "attr", "")) == "overload" for mark in node.decorator_list
                 ):
                     defined[node.name] += 1
-                    places[node.name] = (f"{path}:{node.lineno}", n_lines)
+                    definitions[node.name] = (f"{path}:{node.lineno}", n_lines)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 used[node.id] += 1
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 used[node.attr] += 1
     once = [name for name, times in defined.items() if times == 1 and used[name] == 1 and not name.startswith("__")]
-    return Weight(packages, modules, sorted(bodies), once, [name for name in modules if importers[name] == 1], places)
+    return Weight(
+        packages, modules, sorted(bodies), once, [name for name in modules if importers[name] == 1], definitions
+    )
 
 
 def weigh_beside(root: Path, endings: set[str]) -> Counter[str]:
@@ -149,7 +151,7 @@ def main(arguments: list[str]) -> None:
         print(f"{roots[1]}: {tests:,} code lines ({tests / weight.lines:.2f} of the source)")
     if "--list" in arguments:
         print(f"\nCalled once, at most {SHORT} lines:")
-        print("\n".join(f"  {weight.places[name][0]} {name}" for name in weight.short_once))
+        print("\n".join(f"  {weight.definitions[name][0]} {name}" for name in weight.short_once))
         print("\nOne importer:\n" + "\n".join(f"  {name}" for name in weight.lonely))
 
 
