@@ -429,7 +429,7 @@ def test_demo_shows_verdict_choice_and_frequencies(folder):
 
 def test_commands_are_grouped_and_mistakes_are_mended():
     text = plain(answer("--help").stdout)
-    panels = ["Start here", "Studies", "Decide and report", "Selections from elsewhere", "Exit codes"]
+    panels = ["Start here", "Studies", "Decide and report", "Selections made elsewhere", "Exit codes"]
     assert [text.index(panel) for panel in panels] == sorted(text.index(panel) for panel in panels)
     wrong = CliRunner().invoke(app, ["mesure"])
     assert wrong.exit_code == 2

@@ -35,7 +35,7 @@ def test_the_answer_about_a_stored_study_is_kept_for_its_report():
     cli(*BOTH)
     assert summarize(hf.load_study("both.db"), candidate="anova").replication is None
     asked = cli("replicate", "both.db", "--candidate", "anova", "-n", "10")
-    assert "The answer is kept in both.db; a report about anova shows it." in asked.stderr
+    assert "The result is stored in both.db; a report on anova shows it." in asked.stderr
     told = summarize(hf.load_study("both.db"), candidate="anova").replication
     assert told.sentence in asked.stdout
     assert told.n_pairs == 10
@@ -45,7 +45,7 @@ def test_an_answer_about_other_data_is_not_kept(patients):
     cli(*BOTH)
     patients.iloc[:50].to_csv("patients.csv", sep=";", decimal=",", index=False)
     asked = cli("replicate", "both.db", "--candidate", "anova", "-n", "10", "--quiet")
-    assert "is not kept in both.db: it is not about the study there, which differs in the data (60 × 40" in asked.stderr
+    assert "is not stored in both.db, as its study is not the same: the data (60 × 40" in asked.stderr
     assert summarize(hf.load_study("both.db"), candidate="anova").replication is None
 
 
@@ -71,6 +71,6 @@ def test_a_study_of_halvings_needs_no_others():
 def test_rows_are_halved_again_only_if_the_answer_is_not_there():
     study = [argument for argument in (*STUDY, "--resamples", "5", "--store", "s.db") if argument != "--quiet"]
     first, second = cli(*study), cli(*study)
-    assert "The rows are halved" in first.stderr
-    assert "The rows are halved" not in second.stderr
+    assert "Repeated split-half" in first.stderr
+    assert "Repeated split-half" not in second.stderr
     assert "new study of this size" in second.stdout

@@ -55,7 +55,7 @@ def stores():
 def test_a_study_is_kept_and_ends_with_commands_that_work(folder, printed_by):
     printed = printed_by(*STUDY, code=0)
     assert stores() == ["heart-study.db"]
-    assert "The study is in heart-study.db. Next:" in printed.err
+    assert "The study is stored in heart-study.db. Next:" in printed.err
     assert "The study is in" not in printed.out
     commands = [line.split("  ")[1] for line in printed.err.splitlines() if line.startswith("  holdfast ")]
     assert [shlex.split(command)[1] for command in commands if "features" not in command] == [
@@ -92,7 +92,7 @@ def test_another_plan_gets_a_name_of_its_own(stored, printed_by, change, words):
     told = printed_by(*STUDY, *change, code=0).err
     assert "heart-study.db holds another study, which differs in " in told
     assert words in told
-    assert "The study is in heart-study-2.db." in told
+    assert "The study is stored in heart-study-2.db." in told
     assert "Continued heart-study-2.db: " in printed_by(*STUDY, *change, code=0).err
     assert stores() == ["heart-study-2.db", "heart-study.db"]
 
@@ -116,7 +116,7 @@ def test_files_that_are_no_stores_are_left_alone(folder, printed_by):
     Path("heart-study-4.db").symlink_to("nowhere.db")
     told = printed_by(*STUDY, code=0).err
     assert "is no store of a study that can be used" in told
-    assert "The study is in heart-study-5.db." in told
+    assert "The study is stored in heart-study-5.db." in told
     assert Path("heart-study.db").read_text() == "my notes"
     assert not Path("nowhere.db").exists()
 
@@ -125,7 +125,7 @@ def test_a_store_that_another_process_writes_is_not_shared(folder, printed_by):
     with open_to_write("heart-study.db"):  # begun, and of no study yet
         told = printed_by(*STUDY, code=0).err
     assert "heart-study.db is being written by another process." in told
-    assert "The study is in heart-study-2.db." in told
+    assert "The study is stored in heart-study-2.db." in told
     Path("heart-study.db").unlink()
     printed_by(*STUDY, code=0)
     with open_to_write("heart-study.db"):
@@ -187,7 +187,7 @@ def test_a_command_that_was_killed_is_continued(folder, printed_by):
 
 def test_a_store_that_was_only_begun_is_taken(folder, printed_by):
     Path("heart-study.db").touch()
-    assert "The study is in heart-study.db." in printed_by(*STUDY, code=0).err
+    assert "The study is stored in heart-study.db." in printed_by(*STUDY, code=0).err
     assert stores() == ["heart-study.db"]
 
 
@@ -217,13 +217,13 @@ def test_a_wanted_width_does_not_promise_a_number_of_fits(folder, printed_by):
 def test_a_folder_that_cannot_be_written_leaves_the_study_in_memory(monkeypatch, printed_by):
     monkeypatch.chdir("/proc")
     told = printed_by("study", "breast_cancer", "-s", "anova:k=2", "-n", "3", code=0)
-    assert "The study was in memory only, as this folder cannot be written" in told.err
+    assert "The study was kept in memory only, as this folder is not writable" in told.err
     assert "anova" in told.out
 
 
 def test_a_trade_off_is_kept_too(folder, printed_by):
     tradeoff = ["tradeoff", *STUDY[1:]]
-    assert "The study is in heart-study.db. Next:" in printed_by(*tradeoff, code=0).err
+    assert "The study is stored in heart-study.db. Next:" in printed_by(*tradeoff, code=0).err
     assert "Continued heart-study.db: 8 of 8 fits were there." in printed_by(*STUDY, code=0).err
 
 

@@ -14,7 +14,7 @@ from holdfast.declared import FORMER_OPTIONS, warn_of_former_name
 
 
 class Commands(TyperGroup):
-    """Commands that quote what was typed wrongly without sending its control characters to the terminal."""
+    """Commands whose messages about a wrong argument send none of its control characters to the terminal."""
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         with _visible_errors():
@@ -54,14 +54,14 @@ app = typer.Typer(
     "and `holdfast report data-study.db`.\n\n"
     "`holdfast demo` shows it on embedded data; each command explains itself: `holdfast study --help`.",
     epilog="Exit codes: 0 success, 2 invalid input or options (one sentence on stderr says what to do), 130 stopped by "
-    "Ctrl-C, 143 by SIGTERM (finished fits are kept). Results go to stdout, progress and notes to stderr.",
+    "Ctrl-C, 143 by SIGTERM (finished fits are stored). Results go to stdout, progress and notes to stderr.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
-START, ELSEWHERE = "Start here", "Selections from elsewhere"
-STUDIES, DECIDE = "Studies: select on many versions of your data", "Decide and report"
+START, ELSEWHERE = "Start here", "Selections made elsewhere"
+STUDIES, DECIDE = "Studies: select on many resamples of your data", "Decide and report"
 """Groups of commands in the help text."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

@@ -31,23 +31,28 @@ def benchmark(
     typed: dict[str, Any],
     tables: Annotated[
         list[str],
-        typer.Argument(metavar="TABLE…", help="Data files (FILE or FILE:TARGET), or names of known data sets."),
+        typer.Argument(metavar="TABLE…", help="Data files (FILE, or FILE:TARGET), or names of known data sets."),
     ],
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="What is to be predicted, in files without a :TARGET.")
+        str | None, typer.Option(metavar="COLUMN", help="Column to predict, in files without :TARGET.")
     ] = None,
     rule: options.Rule = "one-se",
     metric: options.Metric = None,
     measure: options.MeasureText = None,
     store_dir: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder with one store per data set; resumed if it is there.")
+        Path, typer.Option(metavar="DIR", help="Folder with one store per data set; an existing one is resumed.")
     ] = Path(FOLDER),
-    no_store: Annotated[bool, typer.Option("--no-store", help="Keep nothing on disk.")] = False,
-    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report: .html, .md or .json.")] = None,
-    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write tables for a paper (booktabs).")] = None,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all values with all digits.")] = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Store nothing.")] = False,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Report file (.html, .md or .json).")] = None,
+    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="File for LaTeX tables (booktabs).")] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="CSV file for all values, in full precision.")
+    ] = None,
     rope: Annotated[
-        float, typer.Option(metavar="WIDTH", help="Differences up to WIDTH are practically none (Bayesian comparison).")
+        float,
+        typer.Option(
+            metavar="WIDTH", help="Region of practical equivalence of the Bayesian comparison: differences up to WIDTH."
+        ),
     ] = 0.01,
     level: Level = 0.95,
     quiet: options.Quiet = False,
@@ -55,8 +60,8 @@ def benchmark(
 ) -> None:
     """Run the same selectors on several data sets, and compare their stability and accuracy over all of them.
 
-    What is finished is kept in a folder; the same command resumes it. Without --select, a filter and a lasso with three
-    settings each are tried.
+    Finished fits are stored in a folder; the same command resumes the benchmark. Without --select, a filter and a lasso
+    with three settings each are tried.
 
     **Examples**
 

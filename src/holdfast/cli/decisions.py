@@ -39,7 +39,7 @@ def tradeoff(
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run selectors, show the best compromises of accuracy and stability, and choose one of them.
+    """Run selectors, show the best trade-offs between accuracy and stability, and choose one candidate.
 
     Without --select, a filter and a lasso with three settings each are tried.
 
@@ -68,7 +68,7 @@ def choose(
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Choose a candidate of a study by accuracy and stability, and say why.
+    """Choose a candidate of a study by accuracy and stability, and explain the choice.
 
     **Examples**
 
@@ -142,14 +142,12 @@ LONG = 20
 @options.takes_study(options.RESAMPLING, options.SCORING)
 def nested(
     typed: dict[str, Any],
-    data: Annotated[
-        Path | None, typer.Argument(help="The data, as for `holdfast study`; or a study's store, to run its study.")
-    ] = None,
+    data: options.DataOrStore = None,
     rule: options.Rule = "one-se",
     outer: Annotated[
         str,
         typer.Option(
-            metavar="NAME[:param=value,…]", help="How rows are held out of the choice, such as folds:n_splits=10."
+            metavar="NAME[:param=value,…]", help="How rows are held out from the choice, such as folds:n_splits=10."
         ),
     ] = "folds:n_splits=5",
     metric: options.Metric = None,
@@ -161,8 +159,8 @@ def nested(
 ) -> None:
     """Choose a candidate, and score the choice on rows that took no part in it.
 
-    A candidate that was chosen because it looked best looks better than it is. Here the whole study and the choice are
-    made anew without each outer fold in turn, and scored on that fold. Nothing is stored.
+    The score of a candidate that was chosen for its score is too good. Here the whole study and the choice are repeated
+    without each outer fold in turn, and the choice is scored on that fold. Nothing is stored.
 
     **Examples**
 
@@ -237,44 +235,32 @@ MAX_FEATURES = 30
 @options.takes_study()
 def replicate(
     typed: dict[str, Any],
-    data: Annotated[
-        Path | None, typer.Argument(help="The data, as for `holdfast study`; or a study's store, for its candidate.")
-    ] = None,
-    candidate: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Candidate (default: the chosen one, or the only one).")
-    ] = None,
+    data: options.DataOrStore = None,
+    candidate: options.Candidate = None,
     halvings: Annotated[
-        int, typer.Option("--halvings", "-n", metavar="N", help="How often the rows are halved.")
+        int, typer.Option("--halvings", "-n", metavar="N", help="Number of random divisions of the rows into halves.")
     ] = 100,
-    measure: Annotated[
-        list[str] | None,
-        options.named(
-            "measures",
-            "--measure",
-            "-m",
-            help="Tell how far halves agree by this measure too, such as yu; give it again for more.",
-        ),
-    ] = None,
+    measure: options.MeasureTexts = None,
     control: Annotated[
-        bool, typer.Option("--control/--no-control", help="Halve the rows with a shuffled target, too (45 fits more).")
+        bool, typer.Option("--control/--no-control", help="Also divide the rows with a shuffled target (45 more fits).")
     ] = True,
     thorough: Annotated[
         bool,
-        typer.Option("--thorough", help="Leave out groups of rows too, up to 1,200 fits more: for near-copies."),
+        typer.Option("--thorough", help="Also leave out groups of rows, to find near-copies (up to 1,200 more fits)."),
     ] = False,
     top: Annotated[
-        int | None, typer.Option(metavar="K", help="How many of the best features count, for rankings or weights.")
+        int | None, typer.Option(metavar="K", help="For rankings or weights: number of best features that count.")
     ] = None,
     allow: options.Allow = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Ask how many of the selected features a new study of this size would select too.
+    """Estimate how many of the selected features a new study of the same size would select.
 
-    Resamples of one data set share rows, new studies do not: a stable selection need not be found again. Here the
-    selector is fitted to all rows and to many halves that share none, and what two new studies would agree on is
-    estimated from that, with an interval over data sets and a probability for each feature.
+    Resamples of one data set share rows, new studies do not, so a stable selection need not be replicable. Here the
+    selector is fitted to all rows and to many pairs of halves that share no row. The agreement of two new studies is
+    extrapolated from that of the halves, with an interval over data sets and a probability for each feature.
 
     **Examples**
 
@@ -282,7 +268,7 @@ def replicate(
 
     `holdfast replicate patients-study.db --halvings 50`
 
-    The answer about a stored study is kept in its store, for its report.
+    For a stored study, the result is added to its store and report.
     """
     store, (chosen, read_data, study) = plan_for(data, typed, allow, quiet)
     name = candidate or (None if store is None else _choose_stored(store, quiet))
@@ -308,7 +294,7 @@ def _choose_stored(store: Path, quiet: bool) -> str:
     result = load_study(store)
     chosen = default_candidate(result)
     if not quiet and len(result.candidates) > 1:
-        say(f"The candidate is {chosen}, which the report shows; --candidate takes another.")
+        say(f"The candidate is {chosen}, which the report shows; --candidate takes a different one.")
     return chosen
 
 
@@ -324,15 +310,15 @@ def _keep(store: Path, candidate: str, found: "Replicability", study: "Study", d
     try:
         match = match_store(study, data.X, data.y, data.groups, store)
         if match is None or match.differences:
-            differences = "" if match is None else f", which differs in {'; '.join(match.differences)}"
-            say(f"The answer is not kept in {store}: it is not about the study there{differences}.")
+            differences = "" if match is None else f": {'; '.join(match.differences)}"
+            say(f"The result is not stored in {store}, as its study is not the same{differences}.")
             return
         keep_replicability(store, found)
     except StoreError as error:
-        say(f"The answer is not kept: {error}")
+        say(f"The result is not stored: {error}")
         return
     if not quiet:
-        say(f"The answer is kept in {store}; a report about {candidate} shows it.")
+        say(f"The result is stored in {store}; a report on {candidate} shows it.")
 
 
 def _replicate(study: "Study", data: Any, **options: Any) -> "Replicability":

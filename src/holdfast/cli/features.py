@@ -24,35 +24,22 @@ EFFECT = ("effect", "effect_low", "effect_high")
 NAME_COLUMNS = ("feature", "features", "name", "gene")
 """Headers of the column that holds the names, in a table of features."""
 
-Candidate = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Candidate to look at (default: the one that a report is about).")
-]
-Threshold = Annotated[
-    float, typer.Option(metavar="SHARE", help="Selection frequency that a feature that holds must exceed.")
-]
-DataFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--data",
-        metavar="FILE",
-        help="The data of the study, read as the study read them: stand-ins must then be correlated too.",
-    ),
-]
-
 
 @app.command(rich_help_panel=DECIDE)
 def features(
     store: options.StoreFile,
-    candidate: Candidate = None,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all features into this CSV file.")] = None,
-    threshold: Threshold = 0.5,
-    data: DataFile = None,
+    candidate: options.Candidate = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="CSV file to which all features are written.")
+    ] = None,
+    threshold: options.Threshold = 0.5,
+    data: options.StudyData = None,
     target: options.Target = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """List the selected features of a study: how often, in which direction, and how strong on held-out rows.
+    """List the selected features of a study: selection frequency, direction, and effect on held-out rows.
 
     **Examples**
 
@@ -82,20 +69,20 @@ def check(
         str,
         typer.Argument(
             metavar="LIST",
-            help="A file with one name per line, a CSV file with a column of names, or names separated by commas.",
+            help="Names separated by commas, a file with one name per line, or a CSV file with a column of names.",
         ),
     ],
-    store: Annotated[Path, typer.Option("--store", metavar="FILE", help="The store of the study to check against.")],
+    store: Annotated[Path, typer.Option("--store", metavar="FILE", help="Store of the study to check against.")],
     column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of a CSV file that holds the names.")
+        str | None, typer.Option(metavar="COLUMN", help="Column of the CSV file that holds the names.")
     ] = None,
-    candidate: Candidate = None,
-    threshold: Threshold = 0.5,
+    candidate: options.Candidate = None,
+    threshold: options.Threshold = 0.5,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Check a list of features against a study, name by name: whether they would be selected again.
+    """Check a list of features against a study: whether each would be selected again.
 
     **Examples**
 

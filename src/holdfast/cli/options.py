@@ -31,41 +31,45 @@ def named(kind: str, *flags: str, help: str, metavar: str = SPELLED) -> Any:
 Data = Annotated[
     Path | None,
     typer.Argument(
-        help="CSV, TSV or other text, Excel, Parquet, Feather, ARFF, AnnData or R; or a known data set: breast_cancer."
+        help="Data file (CSV, TSV or other text, Excel, Parquet, Feather, ARFF, AnnData, R), or the name of a known "
+        "data set, such as breast_cancer."
     ),
+]
+DataOrStore = Annotated[
+    Path | None, typer.Argument(help="The data, as for `holdfast study`; or the store of a study, to take its data.")
 ]
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help=OPTIONS["target"].help)]
 Select = Annotated[
     list[str] | None,
     named(
         "selectors", "--select", "-s",
-        help="A selector ({selectors}), or the dotted path of a class; a|b tries several values. May be repeated.",
+        help="Selector ({selectors}), or the dotted path of a class; a|b tries several values. May be repeated.",
     ),
 ]  # fmt: skip
-Perturb = Annotated[str | None, named("perturbations", help="How resamples are made: {perturbations}.")]
+Perturb = Annotated[
+    str | None, named("perturbations", help="How resamples are made (default bootstrap): {perturbations}.")
+]
 Resamples = Annotated[
     int | None,
     typer.Option(
-        "--resamples",
-        "-n",
-        metavar="N",
-        help="Number of resamples; of pairs for pairs, of bootstrap samples for nested-subsamples.",
+        "--resamples", "-n", metavar="N",
+        help="Number of resamples; of pairs for pairs, of bootstrap samples for nested_subsamples.",
     ),
-]
+]  # fmt: skip
 Estimator = Annotated[
     str | None,
     named("models", help="Model trained on the selected features and scored: {models}, or the dotted path of a class."),
 ]
 Score = Annotated[
     list[str] | None,
-    named("scores", help="Score: {scores}, or another one of scikit-learn's. May be repeated.", metavar="NAME"),
+    named("scores", help="Score: {scores}, or any other scorer of scikit-learn. May be repeated.", metavar="NAME"),
 ]
 FastModels = Annotated[
     str | None,
     typer.Option(
         metavar="all|identical|none",
-        help="Which models holdfast fits itself, many at a time: all that it knows, only those whose predictions are "
-        "identical to scikit-learn's, or none.",
+        help="Which models holdfast fits itself, many at a time: all that it can (default), only those with "
+        "predictions identical to scikit-learn's, or none.",
     ),
 ]
 Covariates = Annotated[
@@ -75,41 +79,71 @@ Store = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Keep everything in this file, and resume from it (default: NAME-study.db in this folder, by the data's "
-        "name).",
+        help="File that stores the study; the same command resumes it (default: NAME-study.db in this folder, named "
+        "after the data).",
     ),
 ]
 Replicate = Annotated[
     bool | None,
     typer.Option(
         "--replicability/--no-replicability",
-        help="Also estimate how many of the features a new study would select, by 50 halvings (default: yes).",
+        help="Also estimate how many of the features a new study would select, by repeated split-half, 50 × (default: "
+        "yes).",
     ),
 ]
 NoStore = Annotated[bool, typer.Option("--no-store", help="Keep the study in memory only.")]
 Device = Annotated[
     str | None,
-    typer.Option(metavar="cpu|cuda|torch", help="Where models are fitted: on the processor, or on a GPU by torch."),
+    typer.Option(
+        metavar="cpu|cuda|torch",
+        help="Where models are fitted: on the processor (default), on a GPU by CUDA, or by torch on the processor.",
+    ),
 ]
 Allow = Annotated[
     list[str] | None,
     typer.Option(
         metavar="MODULE",
-        help="Import classes that a configuration file or a store names from this module too; may be repeated.",
+        help="Module from which classes that a configuration file or a store names may be imported. May be repeated.",
     ),
 ]
-TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="End fits that take longer.")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of all that is random.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 for all cores.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
-StoreFile = Annotated[Path, typer.Argument(help="The study's store.")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop fits that take longer.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Random seed (default 0).")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", metavar="N", help="Number of processes; -1 uses all cores (default 1).")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no notes on stderr.")]
+StoreFile = Annotated[Path, typer.Argument(help="Store of a study.")]
 MeasureText = Annotated[
-    str | None, named("measures", "--measure", "-m", help="Measure of stability; `holdfast measures` lists them.")
-]
-Rule = Annotated[str, named("rules", "--rule", "-r", help="How one candidate is chosen: {rules}.")]
+    str | None,
+    named(
+        "measures", "--measure", "-m",
+        help="Measure of stability (default: the one that suits all candidates); `holdfast measures` lists them.",
+    ),
+]  # fmt: skip
+MeasureTexts = Annotated[
+    list[str] | None,
+    named(
+        "measures", "--measure", "-m",
+        help="Measure of stability; `holdfast measures` lists them. May be repeated.",
+    ),
+]  # fmt: skip
+Rule = Annotated[str, named("rules", "--rule", "-r", help="Rule by which one candidate is chosen: {rules}.")]
 Metric = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The score to weigh against stability (default: the first one).")
+    str | None, typer.Option(metavar="NAME", help="Score to weigh against stability (default: the first one).")
 ]
+Candidate = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Candidate of the study (default: the one that the report shows).")
+]
+Threshold = Annotated[
+    float, typer.Option(metavar="SHARE", help="Selection frequency that a feature must exceed to hold.")
+]
+StudyData = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", metavar="FILE",
+        help="Data file of the study: then stand-ins must be correlated too, and the report draws single rows.",
+    ),
+]  # fmt: skip
 
 # All options of a study, by what they are about
 

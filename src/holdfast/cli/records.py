@@ -76,7 +76,7 @@ class RecordsCommand(TyperCommand):
                 option.help = template  # type: ignore[attr-defined]
 
 
-Name = Annotated[str | None, typer.Argument(help="Show this one with its parameters.")]
+Name = Annotated[str | None, typer.Argument(help="One of them, to show its parameters.")]
 
 
 LISTS = {

@@ -1,4 +1,4 @@
-"""Commands that show what a study found, in files or in the browser: report, export, demo, serve."""
+"""Commands that show results in files or in the browser: report, export, demo, serve."""
 
 import os
 import sys
@@ -37,30 +37,21 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="File to write (default: NAME-report.html for NAME-study.db)."
+            "--output", "-o", metavar="FILE", help="Report file (default: NAME-report.html for NAME-study.db)."
         ),
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", "-f", metavar="html|md|json", help="Format, if the file name does not tell."),
+        typer.Option(
+            "--format", "-f", metavar="html|md|json", help="Format (default: by the ending of the file name)."
+        ),
     ] = None,
-    candidate: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Candidate to report (default: the chosen one).")
-    ] = None,
+    candidate: options.Candidate = None,
     rule: options.Rule = "one-se",
     metric: options.Metric = None,
     measure: options.MeasureText = None,
-    threshold: Annotated[
-        float, typer.Option(metavar="SHARE", help="Selection frequency that a trusted feature must exceed.")
-    ] = 0.5,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The data of the study, read as the study read them: stand-ins must then be correlated, and "
-            "single rows are drawn on the page.",
-        ),
-    ] = None,
+    threshold: options.Threshold = 0.5,
+    data: options.StudyData = None,
     target: options.Target = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the report.")] = None,
     level: Level = 0.95,
@@ -71,7 +62,7 @@ def report(
         typer.Option("--schema", is_eager=True, callback=_print_schema, help="Show the JSON Schema and exit."),
     ] = False,
 ) -> None:
-    """Write a study's report into one file that needs no network: verdict, features to trust, choice, causes, method.
+    """Write the report of a study as one self-contained file: verdict, trusted features, choice, causes, method.
 
     With --json the report is printed as JSON and no file is written.
 
@@ -114,19 +105,17 @@ def export(
     store: options.StoreFile,
     csv: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for CSV files.")] = None,
     parquet: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for Parquet files.")] = None,
-    latex: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File for the table of candidates in LaTeX, for a paper.")
-    ] = None,
+    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="File for the LaTeX table of candidates.")] = None,
     measure: options.MeasureText = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write a study's tables as CSV, Parquet or LaTeX, for spreadsheets, other programs, or a paper.
+    """Write the tables of a study as CSV, Parquet or LaTeX, for spreadsheets, other programs, or a paper.
 
     The tables are: summary, selections, features, scores, predictions, failures, splits. `holdfast measure` reads the
-    selections. The LaTeX table has the candidates, with a caption that says how intervals were made; --measure and
-    --level are for it.
+    selections. The LaTeX table lists the candidates; its caption says how intervals were computed. --measure and
+    --level apply to it.
 
     **Examples**
 
@@ -161,15 +150,17 @@ TITLE = "Breast cancer: which measurements of a biopsy hold?"
 
 @app.command(rich_help_panel=START)
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Report file.")] = Path(
         "holdfast-demo.html"
     ),
-    resamples: Annotated[int, typer.Option("--resamples", "-n", metavar="N", help="Number of bootstraps.")] = 100,
+    resamples: Annotated[
+        int, typer.Option("--resamples", "-n", metavar="N", help="Number of bootstrap samples.")
+    ] = 100,
     jobs: options.Jobs = None,
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run a whole study on embedded data: five selectors, 100 bootstraps, accuracy and stability, a choice, a report.
+    """Run a complete study on embedded data: five selectors, 100 bootstrap samples, a choice, a report.
 
     The data are 569 biopsies of breast tumors with 30 measurements each.
 
@@ -239,26 +230,29 @@ def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
 
 @app.command(rich_help_panel=START)
 def serve(
-    folder: Annotated[Path, typer.Argument(help="Where studies are read and written; it is made if missing.")] = Path(
-        "."
-    ),
+    folder: Annotated[Path, typer.Argument(help="Folder of the studies; created if missing.")] = Path("."),
     port: Annotated[
         int | None, typer.Option(metavar="PORT", min=0, max=65535, help="Port (default: the first free one from 8730).")
     ] = None,
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="Address to listen at; the default is reached from this machine only.")
+        str,
+        typer.Option(
+            metavar="HOST", help="Address to listen on; the default accepts connections from this machine only."
+        ),
     ] = "127.0.0.1",
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser too.")] = True,
-    studies: Annotated[int, typer.Option(metavar="N", min=1, help="How many studies run at a time; others wait.")] = 1,
-    upload_limit: Annotated[int, typer.Option(metavar="MB", min=1, help="Size of the largest upload.")] = 200,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    studies: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of studies that run at the same time; others wait.")
+    ] = 1,
+    upload_limit: Annotated[int, typer.Option(metavar="MB", min=1, help="Maximum size of an upload.")] = 200,
     new_token: Annotated[
-        bool, typer.Option("--new-token", help="Replace the token in the address; open pages must be opened again.")
+        bool, typer.Option("--new-token", help="Create a new token; pages that are open must then be reopened.")
     ] = False,
 ) -> None:
     """Open a page in the browser: measure selections, run and watch studies, choose, look at features.
 
-    The page is for you alone: it listens on this machine only, and its address holds a token that every request
-    needs. Studies run in processes of their own; closing the page or this command loses nothing.
+    The page is for you alone: it listens on this machine only, and every request needs the token in its address.
+    Studies run in separate processes; closing the page or this command loses nothing.
 
     **Examples**
 
@@ -277,7 +271,7 @@ def serve(
         new_token=new_token, say=say,
     )  # fmt: skip
     others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
-    if any(not thread.daemon for thread in others):  # which still prepare what nobody waits for any more
+    if any(not thread.daemon for thread in others):  # threads that prepare results for nobody would delay the exit
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)

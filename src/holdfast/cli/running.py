@@ -174,13 +174,13 @@ def _named(options: Mapping[str, Any]) -> dict[str, list[tuple[str, dict[str, An
 
 MAX_NAMES = 1000
 LONGEST_NAME = 120  # bytes: SQLite and the lock add endings to the name of the store
-IN_MEMORY = "The study was in memory only, as this folder cannot be written; --store FILE keeps it in another one."
+IN_MEMORY = "The study was kept in memory only, as this folder is not writable; --store FILE stores it elsewhere."
 NEXT = {
-    "report": "write the report, one page for everybody",
+    "report": "write the report",
     "features": "list the features, with direction and effect",
     "choose": "choose a candidate by accuracy and stability",
     "show": "show this table again",
-    "resume": "go on where it was stopped",
+    "resume": "continue where it was stopped",
 }
 """Commands that take a store, with what they do; those that the program does not have are left out."""
 
@@ -260,7 +260,7 @@ def list_next(result: "StudyResult", resume: str) -> list[str]:
     commands = next_commands(result, resume)
     width = max(map(len, commands))
     return [
-        f"The study is in {result.path}. Next:",
+        f"The study is stored in {result.path}. Next:",
         *(f"  {command:<{width}}  {what}" for command, what in commands.items()),
     ]
 
@@ -384,8 +384,10 @@ def _replicate(result: "StudyResult", data: "Table", options: dict[str, Any], qu
     if known is not None or not result.complete:
         return known
     if not quiet:
-        say("Would a new study find the same features? The rows are halved, again and again (--no-replicability).")
-    with notes(quiet=True), stopped_cleanly("the study itself is finished and kept"):
+        say(
+            f"Would a new study select the same features? Repeated split-half, {HALVINGS} × (--no-replicability skips it)."
+        )
+    with notes(quiet=True), stopped_cleanly("the study itself is finished and stored"):
         return replicate_reported(
             result, data, n_halvings=HALVINGS, n_jobs=options["jobs"], time_limit=options.get("time_limit"),
             progress=not quiet,

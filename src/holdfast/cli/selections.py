@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from holdfast.cli.app import DECIDE, ELSEWHERE, Json, Level, app
-from holdfast.cli.options import Quiet, literal, parse_measure
+from holdfast.cli.options import MeasureText, MeasureTexts, Quiet, literal, parse_measure
 from holdfast.cli.terminal import (
     console,
     notes,
@@ -27,19 +27,28 @@ if TYPE_CHECKING:
     from holdfast.preferences import Kind, Preferences
     from holdfast.study import StudyResult
 
-KindOption = Annotated[str | None, typer.Option(help="What the matrix holds: subset, ranking or weighting.")]
-Top = Annotated[int | None, typer.Option(metavar="K", help="Cut rankings or weights to the K best.")]
-NFeatures = Annotated[
-    int | None, typer.Option(metavar="N", help="For lists: how many features there were to choose from.")
+KindOption = Annotated[
+    str | None, typer.Option(metavar="subset|ranking|weighting", help="What the numbers of a matrix are.")
 ]
-Features = Annotated[Path | None, typer.Option(metavar="FILE", help="For lists: all feature names, one per line.")]
+Top = Annotated[
+    int | None, typer.Option(metavar="K", help="For rankings or weights: number of best features that count.")
+]
+NFeatures = Annotated[
+    int | None, typer.Option(metavar="N", help="For lists: number of features there were to choose from.")
+]
+Features = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="For lists: file with the names of all features, one per line.")
+]
 Data = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Samples × features, for measures that know stand-ins.")
+    Path | None, typer.Option(metavar="FILE", help="Table of samples × features, for measures that know stand-ins.")
 ]
 Similarity = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Features × features similarity, instead of --data.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Table of features × features with their similarities, instead of --data."),
 ]
-Transpose = Annotated[bool, typer.Option("--transpose", help="Matrices have one row per feature, one column per run.")]
+Transpose = Annotated[
+    bool, typer.Option("--transpose", help="A matrix has one row per feature and one column per run.")
+]
 UndefinedOption = Annotated[
     str, typer.Option(metavar="nan|skip|raise|NUMBER", help="What to do where a measure is undefined.")
 ]
@@ -48,17 +57,9 @@ UndefinedOption = Annotated[
 @app.command(rich_help_panel=ELSEWHERE)
 def measure(
     file: Annotated[Path, typer.Argument(help="Selections: a matrix (CSV, TSV, Parquet) or lists (JSON, text).")],
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            "-m",
-            metavar="NAME[:param=value,…]",
-            help="What to measure (default nogueira); may be repeated.",
-        ),
-    ] = None,
+    measures: MeasureTexts = None,
     candidate: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of selections that a study exported: whose to measure.")
+        str | None, typer.Option(metavar="NAME", help="For selections that a study exported: one of its candidates.")
     ] = None,
     kind: KindOption = None,
     top: Top = None,
@@ -67,16 +68,16 @@ def measure(
     transpose: Transpose = False,
     data: Data = None,
     similarity: Similarity = None,
-    corrected: Annotated[bool, typer.Option("--corrected", help="Correct the measures for chance.")] = False,
+    corrected: Annotated[bool, typer.Option("--corrected", help="Correct the measures for chance agreement.")] = False,
     undefined: UndefinedOption = "nan",
     method: Annotated[
-        str, typer.Option(metavar="jackknife|bootstrap|asymptotic", help="Method of the interval.")
+        str, typer.Option(metavar="jackknife|bootstrap|asymptotic", help="Method of the intervals.")
     ] = "jackknife",
     level: Level = 0.95,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Measure how stable the selections in FILE are.
+    """Measure the stability of the selections in a file.
 
     **Examples**
 
@@ -124,7 +125,10 @@ def measure(
 @app.command("measures", rich_help_panel=ELSEWHERE)
 def list_measures(
     show_properties: Annotated[
-        bool, typer.Option("--properties", help="Show which properties hold, and in brackets where the papers differ.")
+        bool,
+        typer.Option(
+            "--properties", help="Show the properties of each, in brackets those that were published if they differ."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -311,22 +315,18 @@ def compare(
     ctx: typer.Context,
     files: Annotated[
         list[Path],
-        typer.Argument(help="One or more stored studies; or selections of two or more selectors, one file each."),
+        typer.Argument(help="Stores of studies; or at least two files, each with the selections of one selector."),
     ],
     candidates: Annotated[
         list[str] | None,
-        typer.Option("--candidates", "-c", metavar="NAME", help="Candidate of a study to compare; may be repeated."),
+        typer.Option("--candidates", "-c", metavar="NAME", help="Candidate of a study to compare. May be repeated."),
     ] = None,
-    measure_text: Annotated[
-        str | None,
-        typer.Option(
-            "--measure", "-m", metavar="NAME[:param=value,…]", help="What to measure (default: the usual measure)."
-        ),
-    ] = None,
+    measure_text: MeasureText = None,
     paired: Annotated[
         bool | None,
         typer.Option(
-            "--paired/--independent", help="Did run i of all files use the same resample? Labels tell it too."
+            "--paired/--independent",
+            help="Whether run i of every file used the same resample (default: whether labels agree).",
         ),
     ] = None,
     kind: KindOption = None,
@@ -341,10 +341,10 @@ def compare(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Test which selectors differ in stability, each with each, with Holm's correction.
+    """Test which selectors differ in stability, in pairs, with Holm's correction.
 
-    Give stored studies, or files of selections. Those that share a letter do not differ significantly. Candidates on
-    the same data and splits are compared split by split (paired), others as independent.
+    Selectors that share a letter do not differ significantly. Candidates on the same data and splits are compared split
+    by split (paired), others as independent.
 
     **Examples**
 

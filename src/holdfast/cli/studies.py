@@ -1,4 +1,4 @@
-"""Commands that run studies and show what they found: study, resume, show, verify."""
+"""Commands that run studies and show their results: study, resume, show, verify."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +24,7 @@ def study(
     until: Annotated[
         float | None,
         typer.Option(
-            metavar="WIDTH", help="Choose the number of resamples so that intervals are ± WIDTH, by a pilot of 20."
+            metavar="WIDTH", help="Choose the number of resamples by a pilot of 20, so that intervals are ± WIDTH."
         ),
     ] = None,
     cap: Annotated[
@@ -32,20 +32,21 @@ def study(
     ] = None,
     replicability: options.Replicate = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file with these options; the command line wins.")
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file with these options; those on the command line take precedence."),
     ] = None,
     allow: options.Allow = None,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Estimate the number of fits, time and disk space from one fit of each selector, and stop.",
+            help="Estimate the number of fits, time and disk space from one fit of each selector, and exit.",
         ),
     ] = False,
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run selectors on perturbed versions of a data set, and measure how stable they are and how well they predict.
+    """Run selectors on resamples of a data set, and measure how stable they are and how well they predict.
 
     **Examples**
 
@@ -74,9 +75,9 @@ def resume(
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Resume a study that was stopped, from its store.
+    """Resume an interrupted study from its store.
 
-    Classes that the store names are imported from holdfast and scikit-learn only, and from modules that you allow.
+    Classes that the store names are imported only from holdfast, scikit-learn and the modules given by --allow.
 
     **Examples**
 
@@ -102,7 +103,7 @@ def show(
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Show what a study found, also while it still runs.
+    """Show the results of a study, even while it is running.
 
     **Examples**
 
@@ -121,8 +122,7 @@ def show(
 def verify(store: options.StoreFile, as_json: Json = False) -> None:
     """Check every row of a study's store for damage and loss.
 
-    The exit code is 0 for a sound store, 1 for one that is repaired by resuming the study, 2 for one that cannot be
-    used.
+    The exit code is 0 for a sound store, 1 for one that resuming the study repairs, 2 for an unusable one.
 
     **Example**
 

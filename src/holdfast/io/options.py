@@ -44,40 +44,55 @@ class Reading:
     """How a file is written, where that is not to be detected."""
 
     sep: Annotated[
-        str | None, Option("text", "What separates columns of text: ; or tab (detected by default).", "MARK")
+        str | None, Option("text", "Column separator of a text file, such as ; or tab (detected by default).", "MARK")
     ] = None
-    decimal: Annotated[str | None, Option("text", "Decimal mark of text (detected by default).", ".|,")] = None
+    decimal: Annotated[str | None, Option("text", "Decimal mark of a text file (detected by default).", ".|,")] = None
     encoding: Annotated[
-        str | None, Option("text", "Encoding of text, such as latin-1 (detected by default).", "NAME")
+        str | None, Option("text", "Encoding of a text file, such as latin-1 (detected by default).", "NAME")
     ] = None
-    sheet: Annotated[str | None, Option("text", "Sheet of an Excel file, object of an .RData file.", "NAME")] = None
+    sheet: Annotated[
+        str | None,
+        Option(
+            "text", "Sheet of an Excel file, or object of an .RData file (default: the first with a table).", "NAME"
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions(Reading):
     """All options of reading a table."""
 
-    target: Annotated[str, Option("column", "What is to be predicted.", "COLUMN")] = ""
+    target: Annotated[str, Option("column", "Column to predict.", "COLUMN")] = ""
     ignore: Annotated[tuple[str, ...], Option("columns", "Column to leave out.", "COLUMN")] = ()
     accept: Annotated[
         tuple[str, ...],
         Option("columns", "Keep as a feature what looks like a row number, an identifier or the target.", "COLUMN"),
     ] = ()
-    index: Annotated[str | None, Option("column", "Names of the rows: no feature.", "COLUMN")] = None
-    groups: Annotated[str | None, Option("column", "Rows of one group (patient) stay together.", "COLUMN")] = None
+    index: Annotated[str | None, Option("column", "Column with the names of the rows; not a feature.", "COLUMN")] = None
+    groups: Annotated[
+        str | None,
+        Option(
+            "column",
+            "Column that says which rows belong together, such as those of a patient; not a feature.",
+            "COLUMN",
+        ),
+    ] = None
     missing: Annotated[Missing, Option("choice", "What to do with missing values.", "error|impute-median|drop")] = (
         "error"
     )
     categorical: Annotated[
-        Categorical, Option("choice", "What to do with columns of texts.", "error|one-hot|codes|drop")
+        Categorical, Option("choice", "What to do with columns that are not numbers.", "error|one-hot|codes|drop")
     ] = "error"
     task: Annotated[
-        Task | None, Option("choice", "What is predicted, if it is not obvious.", "classification|regression")
+        Task | None,
+        Option(
+            "choice", "Whether classes or numbers are predicted (detected by default).", "classification|regression"
+        ),
     ] = None
     drop_constant: Annotated[bool, Option("flag", "Leave out columns with a single value.", in_commands=False)] = False
-    transpose: Annotated[bool, Option("flag", "Features stand in rows, samples in columns.")] = False
+    transpose: Annotated[bool, Option("flag", "The table has features in rows and samples in columns.")] = False
     target_file: Annotated[
-        str | None, Option("file", "Second table with the target, matched by names of samples.", "FILE")
+        str | None, Option("file", "Second table with the target, matched by sample names.", "FILE")
     ] = None
 
 
