@@ -384,9 +384,7 @@ def _replicate(result: "StudyResult", data: "Table", options: dict[str, Any], qu
     if known is not None or not result.complete:
         return known
     if not quiet:
-        say(
-            f"Would a new study select the same features? Repeated split-half, {HALVINGS} × (--no-replicability skips it)."
-        )
+        say("Would a new study select the same features? Repeated split-half follows (--no-replicability skips it).")
     with notes(quiet=True), stopped_cleanly("the study itself is finished and stored"):
         return replicate_reported(
             result, data, n_halvings=HALVINGS, n_jobs=options["jobs"], time_limit=options.get("time_limit"),
