@@ -322,7 +322,7 @@ def _parameter_section(text: str) -> dict[str, str]:
 
 END_OF_FORMER_NAMES = "0.3"
 """The version that takes no former name of these any more."""
-FORMER_OPTIONS = {"keep": "covariates"}
+FORMER_OPTIONS = {"keep": "covariates", "accept": "treat_as_feature"}
 """Options of commands, keys of configuration files and of commands in stores: the former name of each, and its name."""
 
 

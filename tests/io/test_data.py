@@ -321,7 +321,7 @@ ROLES = {
     "many columns": (FRAME.join(pd.DataFrame(np.eye(4)).add_prefix("g")), ("?",), {}, "'g1', … (7 in all)"),
     "groups": (FRAME, ("ill",), {"groups": "patient"}, "the groups column 'patient'", "give groups="),
     "index": (FRAME, ("ill",), {"index": "doses"}, "the index column 'doses'", "did you mean 'dose'?"),
-    "ignore": (FRAME, ("ill",), {"ignore": ["dose", "sex"]}, "the ignore column 'sex'"),
+    "ignore": (FRAME, ("ill",), {"ignore": ["dose", "sex"]}, "the ignore= column 'sex'"),
     "one group": (changed(who="me"), ("ill",), {"groups": "who"}, "at least two groups in 'who'", "got only 'me'"),
     "target ignored": (FRAME, ("ill",), {"ignore": "ill"}, "'ill' in two of target, groups, index and ignore"),
     "target as group": (FRAME, ("ill",), {"groups": "ill"}, "'ill' in two of target"),

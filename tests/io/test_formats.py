@@ -186,11 +186,13 @@ def test_anndata(tmp_path, matrix):
     assert table.groups.tolist() == ["x", "x", "y", "y"]
     assert table.record.file_format == "AnnData"
     assert "Read X; the layers 'counts' were not read." in table.notes
-    assert "Left out what describes the samples: 'age', 'smoker'; accept= makes features of it." in table.notes
+    assert (
+        "Left out what describes the samples: 'age', 'smoker'; treat_as_feature= makes features of them." in table.notes
+    )
 
 
 def test_columns_of_obs_can_be_features(tmp_path):
-    table = hf.read_table(write_h5ad(tmp_path / "d.h5ad", EXPRESSION), "type", accept="age", ignore="batch")
+    table = hf.read_table(write_h5ad(tmp_path / "d.h5ad", EXPRESSION), "type", treat_as_feature="age", ignore="batch")
     assert list(table.X.columns) == ["age", "TP53", "MYC", "KRAS"]
     assert hf.read_table(tmp_path / "d.h5ad", "age", task="regression").y.tolist() == [31, 45, 50, 62]
     assert "the target column 'typ'" in message(tmp_path / "d.h5ad", "typ")

@@ -64,7 +64,7 @@ TABLES = [  # content, options, option that is asked for, values of the choices 
     (R_ROWS, {"target": "status"}, None, []),
     (ROW_NUMBERS, {"target": "status"}, "ignore", ["patient_id"]),
     (ROW_NUMBERS, {"target": "status", "ignore": ("patient_id",)}, None, []),
-    (ROW_NUMBERS, {"target": "status", "accept": ("patient_id",)}, None, []),
+    (ROW_NUMBERS, {"target": "status", "treat_as_feature": ("patient_id",)}, None, []),
     (SUBJECTS, {"target": "status"}, "ignore", ["patient_id"]),
     (GAPS, {"target": "status"}, "missing", ["impute-median", "drop"]),
     (GAPS, {"target": "age", "categorical": "one-hot"}, "missing", ["drop"]),
@@ -236,7 +236,7 @@ def test_the_target_in_a_second_table(tmp_path):
     check_question(
         inspect_table(genes, target_file=second, target="relaps", transpose=True).question, "target", ["sample"]
     )
-    found = inspect_table(genes, **options, missing="drop", accept=())
+    found = inspect_table(genes, **options, missing="drop", treat_as_feature=())
     assert found.question is None
     assert found.record.rows == 2
     turned = inspect_table(genes, target_file=second, target="relapse", transpose=False)
@@ -271,9 +271,9 @@ def test_what_no_option_settles_is_a_problem_or_an_error(tmp_path):
 def test_answers_are_checked():
     question = Question("transpose", "Which way?", (("true", "Yes"), ("false", "No")))
     assert question.answer("false") == {"transpose": False}
-    columns = Question("ignore", "Which?", (("a", "A"), ("b", "B")), several=True, rest="accept")
-    assert columns.answer("b") == {"ignore": ("b",), "accept": ("a",)}
-    assert columns.answer() == {"ignore": (), "accept": ("a", "b")}
+    columns = Question("ignore", "Which?", (("a", "A"), ("b", "B")), several=True, rest="treat_as_feature")
+    assert columns.answer("b") == {"ignore": ("b",), "treat_as_feature": ("a",)}
+    assert columns.answer() == {"ignore": (), "treat_as_feature": ("a", "b")}
     number = Question("n_features", "How many?", typed=True)
     assert number.answer("200") == {"n_features": 200}
     assert Question("groups", "Which?", (("", "None"),)).answer("") == {"groups": None}

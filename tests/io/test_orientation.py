@@ -57,7 +57,7 @@ def test_the_target_in_a_second_file(files):
     assert "Took 'status', 'patient' from clinical.csv, matched by sample name ('sample')." in table.notes
     assert "Left out the other columns of clinical.csv: 'age'." in table.notes
     assert (table.record.rows, table.record.features, table.record.n_groups) == (8, 30, 4)
-    kept = hf.read_table(files / "expression.csv", "status", accept="age", ignore=[], **options)
+    kept = hf.read_table(files / "expression.csv", "status", treat_as_feature="age", ignore=[], **options)
     assert kept.X["age"].tolist() == list(range(8))
 
 

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.datasets
+from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast import datasets
+from holdfast.cli import app
 from holdfast.io.suspects import describe_suspects, find_suspects
 
 N = 40
@@ -74,11 +76,11 @@ def test_evidence_beyond_values_stops(frame):
     (name,) = set(frame) - set(FRAME)
     with pytest.raises(ValueError, match=r"^Expected only features beside the target in the frame, but '") as caught:
         hf.read_table(frame, "status")
-    assert f"ignore={name!r}, or keep it as a feature with accept={name!r}." in str(caught.value)
+    assert f"ignore={name!r}, or keep it as a feature with treat_as_feature={name!r}." in str(caught.value)
     assert name not in hf.read_table(frame, "status", ignore=name).X
-    kept = hf.read_table(frame, "status", accept=name)
+    kept = hf.read_table(frame, "status", treat_as_feature=name)
     assert name in kept.X
-    assert any(note.startswith(f"Kept as a feature, as accept= says: {name!r} ") for note in kept.notes)
+    assert any(note.startswith(f"Kept as a feature, as treat_as_feature= says: {name!r} ") for note in kept.notes)
     assert kept.warnings == ()
 
 
@@ -98,7 +100,7 @@ def test_a_recoded_target_with_another_name_is_a_warning():
         assert "1 warning" in repr(table)
     both = hf.read_table(put(x7=(LABELS == "ill") * 1).assign(x8=(LABELS == "ill") * 2), "status")
     assert both.warnings[0].startswith("'x7', 'x8': each separates the classes")
-    assert hf.read_table(put(x7=(LABELS == "ill") * 1), "status", accept="x7").warnings == ()
+    assert hf.read_table(put(x7=(LABELS == "ill") * 1), "status", treat_as_feature="x7").warnings == ()
 
 
 def test_three_classes():
@@ -139,14 +141,16 @@ def test_chance_separates_in_small_wide_tables_and_is_no_news():
 
 def test_several_columns_are_named_together():
     frame = put(id=SHUFFLED).assign(nr=np.arange(N))
-    with pytest.raises(ValueError, match=r"ignore=\['id', 'nr'\], or keep it as a feature with accept=\['id', 'nr'\]"):
+    with pytest.raises(
+        ValueError, match=r"ignore=\['id', 'nr'\], or keep it as a feature with treat_as_feature=\['id', 'nr'\]"
+    ):
         hf.read_table(frame, "status")
     assert len(describe_suspects(find_suspects(frame.drop(columns="status"), LABELS))) == 2
 
 
 def test_an_unknown_column_cannot_be_accepted():
-    with pytest.raises(ValueError, match=r"the accept column 'agee'.*did you mean 'age'"):
-        hf.read_table(FRAME, "status", accept="agee")
+    with pytest.raises(ValueError, match=r"the treat_as_feature= column 'agee'.*did you mean 'age'"):
+        hf.read_table(FRAME, "status", treat_as_feature="agee")
 
 
 # No false alarms
@@ -215,3 +219,19 @@ def test_nearly_constant_and_repeated_columns_are_counted():
     tall = pd.concat([FRAME] * 10, ignore_index=True).assign(x=lambda frame: frame.index < 4)
     tall["age"] += np.arange(len(tall)) / 9
     assert any("at most 1 % of the rows (4) differ" in note for note in hf.read_table(tall, "status").notes)
+
+
+def test_the_former_name_of_treat_as_feature_works_for_a_version(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = put(patient_id=SHUFFLED)
+    frame.to_csv("d.csv", index=False)
+    with pytest.warns(FutureWarning, match="^accept= is now treat_as_feature="):
+        assert "patient_id" in hf.read_table(frame, "status", accept="patient_id").X
+    with pytest.warns(FutureWarning, match="^accept= is now treat_as_feature="):
+        assert hf.io.inspect_table("d.csv", "status", accept="patient_id").question is None
+    options = ["--target", "status", "-s", "anova:k=2", "-n", "2", "--dry-run", "--quiet"]
+    with pytest.warns(FutureWarning, match="^--accept is now --treat-as-feature;"):
+        assert CliRunner().invoke(app, ["study", "d.csv", *options, "--accept", "patient_id"]).exit_code == 0
+    Path("study.toml").write_text('data = "d.csv"\naccept = "patient_id"')
+    with pytest.warns(FutureWarning, match="^accept in study.toml is now treat_as_feature;"):
+        assert CliRunner().invoke(app, ["study", "--config", "study.toml", *options]).exit_code == 0

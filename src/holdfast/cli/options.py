@@ -242,7 +242,7 @@ def as_options(text: str) -> str:
     lists, flags = ("|".join(name for name in kinds if kinds[name] == kind) for kind in ("columns", "flag"))
 
     def repeat(match: "re.Match[str]") -> str:
-        return " ".join(f"--{match[1]} {name}" for name in match[2].split(", "))
+        return " ".join(f"--{match[1].replace('_', '-')} {name}" for name in match[2].split(", "))
 
     def spell(match: "re.Match[str]") -> str:
         return f"--{match[1].replace('_', '-')}" + (f" {match[2]}" if match[2] else "")

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from holdfast.declared import renamed
 from holdfast.io.delimited import DEFAULT_SEPARATORS
 from holdfast.io.files import Loaded, as_number, as_path, display_name, enough_memory, file_ending, read_text
 from holdfast.io.guessing import (
@@ -133,6 +134,7 @@ class TableInspection:
         return self.columns - len(self.header) + (self.header[0] == "") if self.header else 0
 
 
+@renamed(accept="treat_as_feature")
 def inspect_table(
     path: str | Path,
     target: str | None = None,
@@ -141,7 +143,7 @@ def inspect_table(
     groups: str | None = None,
     index: str | None = None,
     ignore: str | Iterable[str] = (),
-    accept: str | Iterable[str] = (),
+    treat_as_feature: str | Iterable[str] = (),
     missing: Missing = "error",
     categorical: Categorical = "error",
     drop_constant: bool = False,
@@ -163,7 +165,7 @@ def inspect_table(
         A file in any format that :func:`holdfast.read_table` reads.
     target : str, optional
         Column to predict; without it, the columns that may be meant are offered.
-    task, groups, index, ignore, accept, missing, categorical, drop_constant : optional
+    task, groups, index, ignore, treat_as_feature, missing, categorical, drop_constant : optional
         As in :func:`holdfast.read_table`; they are looked at once there is a target.
     transpose : bool, optional
         Whether features stand in rows; asked if it is not given and rows look like features.

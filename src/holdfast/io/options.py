@@ -64,9 +64,13 @@ class ReadOptions(Reading):
 
     target: Annotated[str, Option("column", "Column to predict.", "COLUMN")] = ""
     ignore: Annotated[tuple[str, ...], Option("columns", "Column to leave out.", "COLUMN")] = ()
-    accept: Annotated[
+    treat_as_feature: Annotated[
         tuple[str, ...],
-        Option("columns", "Keep as a feature what looks like a row number, an identifier or the target.", "COLUMN"),
+        Option(
+            "columns",
+            "Column that is a feature though it looks like an identifier or the target.",
+            "COLUMN",
+        ),
     ] = ()
     index: Annotated[str | None, Option("column", "Column with the names of the rows; not a feature.", "COLUMN")] = None
     groups: Annotated[

@@ -20,8 +20,8 @@ MAX_LENGTH = 60
 MAX_CHOICES = 50
 YES, NO = "true", "false"
 SHEET_HINT = " (sheet= names another one)"
-ACCEPT_HINT = "; accept= makes features of it"
-ACCEPTED = ", as accept= says"
+ACCEPT_HINT = "; treat_as_feature= makes features of them"
+ACCEPTED = ", as treat_as_feature= says"
 TRANSPOSE_HINT = "; transpose=True (--transpose) if rows are features"
 SEPARATOR_CHOICES = (
     (";", "semicolons ( ; )"), (",", "commas ( , )"), ("tab", "tabs"), ("|", "bars ( | )"), ("space", "spaces"),
@@ -279,7 +279,7 @@ def ask_suspects(reasons: Sequence[tuple[str, str]]) -> Question:
     """Ask which columns that look like no features to leave out; the others are accepted."""
     sentence = "Some columns look like no features. Which of them should be left out? The others are kept as features."
     pairs = tuple((name, f"{quoted(name)} {shorten(reason, 160)}") for name, reason in reasons)
-    return Question("ignore", sentence, pairs, several=True, rest="accept")
+    return Question("ignore", sentence, pairs, several=True, rest="treat_as_feature")
 
 
 def ask_missing(names: Sequence[Any], rows: int, *, fill: bool = True) -> Question:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from holdfast.checks import as_names
-from holdfast.declared import did_you_mean
+from holdfast.declared import did_you_mean, renamed
 from holdfast.io.files import Loaded, as_number, as_path, display_name, file_ending
 from holdfast.io.guessing import FEW_TEXTS, NO_NAME, explain_features_in_rows, guess_targets, row_labels, turn
 from holdfast.io.loading import ENDINGS, load_frame
@@ -42,6 +42,8 @@ from holdfast.io.record import DataRecord
 from holdfast.io.suspects import Suspect, describe_suspects, find_suspects, note_repeats
 from holdfast.text import format_count, join_first
 
+ROLES = {"target": "is to be predicted", "groups": "says which rows belong together", "index": "names the rows"}
+"""What a column that is no feature does, by the option that names it."""
 NAMED = 5
 """Columns that a message names; of more, it says which may be meant."""
 
@@ -83,20 +85,20 @@ def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: 
             else f"; give {argument}= one of these names{_likely_target(frame)}."
         )
     columns = quote_names(frame.columns)
+    role = f"{argument} column" if argument in ROLES else f"{argument}= column"
     sentence = f"The table has no column {quoted(name)}."
     names = [guess.name for guess in guess_targets(frame)] if argument == "target" else list(frame.columns)
     raise ReadingError(
-        f"Expected the {argument} column {name!r} in {options.where}, got the columns {columns}{hint}",
+        f"Expected the {role} {name!r} in {options.where}, got the columns {columns}{hint}",
         ask_role(argument, sentence, names),
     )
 
 
 def ask_role(argument: str, sentence: str, names: Iterable[str]) -> Question | None:
     """Ask for another column in place of one that cannot have its role; lists of columns are not asked for."""
-    roles = {"target": "is to be predicted", "groups": "says which rows belong together", "index": "names the rows"}
-    if argument not in roles:
+    if argument not in ROLES:
         return None
-    question = ask_column(argument, f"{sentence} Which column {roles[argument]}?", names)
+    question = ask_column(argument, f"{sentence} Which column {ROLES[argument]}?", names)
     none = () if argument == "target" else (("", "None of them"),)
     return replace(question, choices=(*none, *question.choices))
 
@@ -466,7 +468,7 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
             Question("missing", sentence, (("drop", f"Leave out the {len(lacking)} samples"),)),
         )
     others = [name for name in second.frame.columns if name not in roles and name != key]
-    chosen = [*roles, *(name for name in others if name in options.accept)]
+    chosen = [*roles, *(name for name in others if name in options.treat_as_feature)]
     taken = second.frame[chosen].reset_index(drop=True).reindex([rows.get(name) for name in samples])
     joined = pd.concat([frame, taken.set_axis(frame.index)], axis=1)
     notes = [f"{called}: {note}" for note in second.notes]
@@ -476,7 +478,7 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
     if extra:
         count = format_count(len(extra), "row")
         notes.append(f"Left out {count} of {called} whose samples are not in the table: {quote_names(extra)}.")
-    left = [name for name in others if name not in options.accept]
+    left = [name for name in others if name not in options.treat_as_feature]
     notes += [f"Left out the other columns of {called}: {quote_names(left)}."] if left else []
     return replace(loaded, frame=joined, notes=(*loaded.notes, *notes))
 
@@ -644,6 +646,7 @@ def make_table(
     return Table(X=X, y=y, groups=groups, record=record)
 
 
+@renamed(accept="treat_as_feature")
 def read_table(
     path: str | Path | pd.DataFrame,
     target: str,
@@ -652,7 +655,7 @@ def read_table(
     groups: str | None = None,
     index: str | None = None,
     ignore: str | Iterable[str] = (),
-    accept: str | Iterable[str] = (),
+    treat_as_feature: str | Iterable[str] = (),
     missing: Missing = "error",
     categorical: Categorical = "error",
     drop_constant: bool = False,
@@ -683,9 +686,9 @@ def read_table(
         Column of row names. It is not a feature.
     ignore : str or list of str
         Columns to leave out.
-    accept : str or list of str
-        Columns to keep as features though they look like row numbers, identifiers or the target; columns of ``obs`` in
-        AnnData, or of ``target_file``, to be features.
+    treat_as_feature : str or list of str
+        Columns that are features though they look like row numbers, identifiers or the target; also columns of ``obs``
+        in AnnData, or of ``target_file``, that are to be features.
     missing : {"error", "impute-median", "drop"}
         What to do with missing values (empty, ``NA``, ``NaN``, ``null``, ``None``, ``?``): refuse them; fill them with
         the column's median, or most frequent category; or drop their rows. A missing target is never filled. Medians
@@ -780,7 +783,8 @@ def complete_table(loaded: Loaded, options: TableOptions, source: str | None = N
     frame = _check_columns(loaded.frame, options, notes)
     options = replace(options, columns=tuple(frame.columns))
     roles = frame[[name for name in (options.target, options.groups) if name is not None]]
-    left = [name for name in loaded.aside if name in frame.columns and name not in (*roles.columns, *options.accept)]
+    named = (*roles.columns, *options.treat_as_feature)
+    left = [name for name in loaded.aside if name in frame.columns and name not in named]
     unnamed = [name for name in left if name not in options.ignore]
     notes += [f"Left out what describes the samples: {quote_names(unnamed)}{ACCEPT_HINT}."] if unnamed else []
     features = without_columns(frame, (*roles.columns, *left, *options.ignore))
@@ -820,7 +824,7 @@ def _orient(loaded: Loaded, options: TableOptions) -> Loaded:
 
 def _judge_suspects(suspects: list[Suspect], options: TableOptions, notes: list[str]) -> list[str]:
     """Raise if a column looks like no feature by more than its values; note accepted ones, and return warnings."""
-    others = [suspect for suspect in suspects if suspect.name not in options.accept]
+    others = [suspect for suspect in suspects if suspect.name not in options.treat_as_feature]
     certain = [suspect for suspect in others if suspect.beyond_values]
     if certain:
         names = [suspect.name for suspect in certain]
@@ -828,10 +832,10 @@ def _judge_suspects(suspects: list[Suspect], options: TableOptions, notes: list[
         raise ReadingError(
             f"Expected only features beside the target in {options.where}, but "
             f"{'; '.join(describe_suspects(certain))}; leave out what is no feature with ignore={shown!r}, or keep it "
-            f"as a feature with accept={shown!r}.",
+            f"as a feature with treat_as_feature={shown!r}.",
             ask_suspects([(suspect.name, suspect.plain_reason) for suspect in certain]),
         )
-    accepted = [suspect for suspect in suspects if suspect.name in options.accept]
+    accepted = [suspect for suspect in suspects if suspect.name in options.treat_as_feature]
     notes += [f"Kept as a feature{ACCEPTED}: {phrase}." for phrase in describe_suspects(accepted)]
     return [f"{phrase}." for phrase in describe_suspects(others)]
 
@@ -845,7 +849,7 @@ def _check_columns(frame: pd.DataFrame, options: TableOptions, notes: list[str])
     named = [("target", options.target), ("groups", options.groups)]
     if not options.transpose:  # else these were columns before the table was transposed
         named += [("index", options.index), *(("ignore", name) for name in options.ignore)]
-    for argument, name in [*named, *(("accept", name) for name in options.accept)]:
+    for argument, name in [*named, *(("treat_as_feature", name) for name in options.treat_as_feature)]:
         if name is not None:
             check_column_exists(name, argument, frame, options)
     if frame.empty:

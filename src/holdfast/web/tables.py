@@ -65,8 +65,8 @@ class TableQuery(ReadOptions):
 
     def options(self) -> dict[str, Any]:
         """Return the options of :func:`holdfast.read_table` that were said; the second file by its key."""
-        accepted = dict.fromkeys([*self.accept, *(name for name in self.asked if name not in self.ignore)])
-        said = {name: getattr(self, name) for name in OPTIONS} | {"accept": tuple(accepted)}
+        accepted = dict.fromkeys([*self.treat_as_feature, *(name for name in self.asked if name not in self.ignore)])
+        said = {name: getattr(self, name) for name in OPTIONS} | {"treat_as_feature": tuple(accepted)}
         said = {name: value for name, value in said.items() if value not in ("", getattr(AS_FOUND, name))}
         for name, value in said.items():
             texts = value if isinstance(value, tuple) else (value,)

@@ -30,7 +30,7 @@ WORDS = {
     ".": "point (1.5)", ",": "comma (1,5)",
 }  # fmt: skip
 """Values of options, where their names say too little; a value of another option is shown as it is."""
-ADDING_UP = ("ignore", "accept")
+ADDING_UP = ("ignore", "treat_as_feature")
 """Options whose values join those that were given before."""
 
 
