@@ -153,7 +153,7 @@ def test_a_nested_choice_runs_a_stored_study_and_tells_its_score(folder, printed
 
 
 def test_a_long_nested_choice_says_so_before(folder, printed_by, monkeypatch):
-    monkeypatch.setattr("holdfast.cli.decisions.LONG", 0)
+    monkeypatch.setattr("holdfast.cli.decisions.MIN_ANNOUNCED", 0)
     told = printed_by("nested", *DATA, "-s", "anova:k=2", "-n", "3", "--outer", "folds:n_splits=3", code=0).err
     assert re.search(r"The study is run 4 times: about .* on one core", told)
 

@@ -134,8 +134,8 @@ def _print_choice(pareto: "Pareto", choice: "Choice") -> None:
     out.print(f"Measured on {choice.measured_on}.")
 
 
-LONG = 20
-"""Seconds from which the time that it will take is said before."""
+MIN_ANNOUNCED = 20
+"""Seconds from which the expected time is printed before a command begins."""
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -168,43 +168,33 @@ def nested(
 
     `holdfast nested study.db --rule accuracy --outer folds:n_splits=10`
     """
-    decision = parse_decision(rule, metric, measure, level)
-    _, plan = plan_for(data, typed, allow, quiet, usual=USUAL)
+    from holdfast.study import StudyError
+    from holdfast.study.named import named_perturbation
+    from holdfast.study.requirements import can_predict
+    from holdfast.study.running import format_duration
+    from holdfast.tradeoff import nested_choice
+
+    how = parse_decision(rule, metric, measure, level)
+    _, (chosen, table, study) = plan_for(data, typed, allow, quiet, usual=USUAL)
     with notes(quiet), stopped_cleanly():
-        found = _choose(plan.study, plan.data, decision, outer, plan.options["jobs"], quiet)
+        if study.estimator is None and not any(map(can_predict, study.families)):
+            raise ValueError("A choice needs scores, and none of the selectors predicts; give --estimator.")
+        held_out = named_perturbation(*parse_named(outer, "perturbation"), None)
+        times = 1 + held_out.get_n_splits()
+        seconds = 0 if quiet else study.cost(table)["seconds"] * times
+        if seconds > MIN_ANNOUNCED:
+            say(f"The study is run {times} times: about {format_duration(seconds)} on one core (--jobs -1 uses all).")
+        try:
+            found = nested_choice(
+                study, table.X, table.y, rule=how.rule, outer=held_out, groups=table.groups, metric=how.metric,
+                measure=how.measure, level=how.level, n_jobs=chosen["jobs"], progress=not quiet, **how.options,
+            )  # fmt: skip
+        except StudyError as error:
+            raise ValueError(str(error).partition("\n")[0]) from None
     if as_json:
         print_json("nested", found.to_dict())
     else:
         _print_nested(found, level)
-
-
-def _choose(study: "Study", data: Any, how: Decision, outer: str, jobs: int, quiet: bool) -> "NestedChoice":
-    from holdfast.study import StudyError
-    from holdfast.study.named import named_perturbation
-    from holdfast.study.requirements import can_predict
-    from holdfast.tradeoff import nested_choice
-
-    if study.estimator is None and not any(map(can_predict, study.families)):
-        raise ValueError("A choice needs scores, and none of the selectors predicts; give --estimator.")
-    held_out = named_perturbation(*parse_named(outer, "perturbation"), None)
-    if not quiet:
-        _say_how_long(study, data, held_out.get_n_splits())
-    try:
-        return nested_choice(
-            study, data.X, data.y, rule=how.rule, outer=held_out, groups=data.groups, metric=how.metric,
-            measure=how.measure, level=how.level, n_jobs=jobs, progress=not quiet, **how.options,
-        )  # fmt: skip
-    except StudyError as error:
-        raise ValueError(str(error).partition("\n")[0]) from None
-
-
-def _say_how_long(study: "Study", data: Any, n_folds: int) -> None:
-    """Say how long it will take, if that is long."""
-    from holdfast.study.running import format_duration
-
-    seconds = study.cost(data.X, data.y, groups=data.groups)["seconds"] * (1 + n_folds)
-    if seconds > LONG:
-        say(f"The study is run {1 + n_folds} times: about {format_duration(seconds)} on one core (--jobs -1 uses all).")
 
 
 def _print_nested(found: "NestedChoice", level: float) -> None:
@@ -248,9 +238,7 @@ def replicate(
         bool,
         typer.Option("--thorough", help="Also leave out groups of rows, to find near-copies (up to 1,200 more fits)."),
     ] = False,
-    top: Annotated[
-        int | None, typer.Option(metavar="K", help="For rankings or weights: number of best features that count.")
-    ] = None,
+    top: options.Top = None,
     allow: options.Allow = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
@@ -270,36 +258,36 @@ def replicate(
 
     For a stored study, the result is added to its store and report.
     """
-    store, (chosen, read_data, study) = plan_for(data, typed, allow, quiet)
-    name = candidate or (None if store is None else _choose_stored(store, quiet))
+    from holdfast.replication import replicability
+    from holdfast.study import StudyError, load_study
+    from holdfast.tradeoff.selected import default_candidate
+
+    store, (chosen, table, study) = plan_for(data, typed, allow, quiet)
+    if store is not None and candidate is None:
+        result = load_study(store)
+        candidate = default_candidate(result)
+        if not quiet and len(result.candidates) > 1:
+            say(f"The candidate is {candidate}, which the report shows; --candidate takes a different one.")
     with notes(quiet), stopped_cleanly():
-        found = _replicate(
-            study, read_data, candidate=name, n_halvings=halvings, control=control, thorough=thorough,
-            measures=[parse_measure(text) for text in measure or ()], top=top,
-            level=level, n_jobs=chosen["jobs"], progress=not quiet,
-        )  # fmt: skip
+        try:
+            found = replicability(
+                study, table, candidate=candidate, n_halvings=halvings, control=control, thorough=thorough,
+                measures=[parse_measure(text) for text in measure or ()], top=top,
+                level=level, n_jobs=chosen["jobs"], progress=not quiet,
+            )  # fmt: skip
+        except (StudyError, ValueError) as error:
+            message = str(error).partition("\n")[0] if isinstance(error, StudyError) else str(error)
+            raise ValueError(message.replace("Expected candidate=,", "Expected --candidate NAME,")) from None
     if as_json:
         print_json("replicability", found.to_dict())
     else:
         _print_replicability(found)
-    if store is not None and name is not None:
-        _keep(store, name, found, study, read_data, quiet)
+    if store is not None and candidate is not None:
+        _store(store, candidate, found, study, table, quiet)
 
 
-def _choose_stored(store: Path, quiet: bool) -> str:
-    """The candidate that a report would show."""
-    from holdfast.study import load_study
-    from holdfast.tradeoff.selected import default_candidate
-
-    result = load_study(store)
-    chosen = default_candidate(result)
-    if not quiet and len(result.candidates) > 1:
-        say(f"The candidate is {chosen}, which the report shows; --candidate takes a different one.")
-    return chosen
-
-
-def _keep(store: Path, candidate: str, found: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
-    """Keep the answer for the report, if it is about the very study of the store; else say why not."""
+def _store(store: Path, candidate: str, found: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
+    """Store the result for the report, if it is about the very study of the store; else say why not."""
     from holdfast.replication import has_halvings, keep_replicability
     from holdfast.study import load_study
     from holdfast.study.matching import match_store
@@ -319,17 +307,6 @@ def _keep(store: Path, candidate: str, found: "Replicability", study: "Study", d
         return
     if not quiet:
         say(f"The result is stored in {store}; a report on {candidate} shows it.")
-
-
-def _replicate(study: "Study", data: Any, **options: Any) -> "Replicability":
-    from holdfast.replication import replicability
-    from holdfast.study import StudyError
-
-    try:
-        return replicability(study, data, **options)
-    except (StudyError, ValueError) as error:
-        message = str(error).partition("\n")[0] if isinstance(error, StudyError) else str(error)
-        raise ValueError(message.replace("Expected candidate=,", "Expected --candidate NAME,")) from None
 
 
 def _print_replicability(found: "Replicability") -> None:

@@ -131,6 +131,9 @@ Rule = Annotated[str, named("rules", "--rule", "-r", help="Rule by which one can
 Metric = Annotated[
     str | None, typer.Option(metavar="NAME", help="Score to weigh against stability (default: the first one).")
 ]
+Top = Annotated[
+    int | None, typer.Option(metavar="K", help="For rankings or weights: number of best features that count.")
+]
 Candidate = Annotated[
     str | None, typer.Option(metavar="NAME", help="Candidate of the study (default: the one that the report shows).")
 ]

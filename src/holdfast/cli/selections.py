@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from holdfast.cli.app import DECIDE, ELSEWHERE, Json, Level, app
-from holdfast.cli.options import MeasureText, MeasureTexts, Quiet, literal, parse_measure
+from holdfast.cli.options import MeasureText, MeasureTexts, Quiet, Top, literal, parse_measure
 from holdfast.cli.terminal import (
     console,
     notes,
@@ -21,7 +21,6 @@ from holdfast.cli.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.inference.comparison import Comparisons
     from holdfast.inference.designs import DesignedRuns
     from holdfast.measures import Measure
     from holdfast.preferences import Kind, Preferences
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
 KindOption = Annotated[
     str | None, typer.Option(metavar="subset|ranking|weighting", help="What the numbers of a matrix are.")
-]
-Top = Annotated[
-    int | None, typer.Option(metavar="K", help="For rankings or weights: number of best features that count.")
 ]
 NFeatures = Annotated[
     int | None, typer.Option(metavar="N", help="For lists: number of features there were to choose from.")
@@ -354,6 +350,9 @@ def compare(
 
     `holdfast compare lasso.csv mrmr.csv --paired`
     """
+    from holdfast.inference.comparison import compare_many
+    from holdfast.study import load_study
+    from holdfast.study.stabilities import compare_studies
     from holdfast.study.store import is_database
 
     if len(set(files)) < len(files):
@@ -368,89 +367,34 @@ def compare(
     asked: Measure | None = None
     if measure_text is not None or not stores:
         (asked,) = with_similarity([parse_measure(measure_text or "nogueira")], data, similarity)
-    options: dict[str, Any] = {"level": level, "undefined": parse_undefined(undefined)}
+    parameters: dict[str, Any] = {"level": level, "undefined": parse_undefined(undefined)}
+    names = [file.stem for file in files]
+    names = names if len(set(names)) == len(files) else list(map(str, files))  # short names, if they differ
     if stores:
         for name in FOR_FILES:
             source = ctx.get_parameter_source(name)
             if source is not None and source.name == "COMMANDLINE":
                 option = name.replace("_", "-")
                 raise ValueError(f"--{option} is for selections in files, and a stored study knows it; leave it out.")
-        comparisons = _compare_stores(stores, candidates, asked, data, options, quiet, as_json)
+        studies = {name: load_study(file) for name, file in zip(names, stores, strict=True)}
+        first = next(iter(studies.values()))
+        X = None if data is None else read_data_matrix(data, first.preferences(first.finished[0]))
+        with notes(quiet):
+            comparisons = compare_studies(studies, candidates, asked, X=X, **parameters)
+        if not as_json:
+            console().print(_describe_pairing(studies))
     elif candidates:
         raise ValueError(f"Expected stored studies for --candidates, got {files[0]}.")
-    else:
-        comparisons = _compare_files(
-            files, asked, (kind, top, features, n_features, transpose), paired, data, options, quiet
-        )
-    _print(comparisons, as_json)
-
-
-def _compare_stores(
-    stores: list[Path],
-    candidates: list[str] | None,
-    measure: "Measure | None",
-    data: Path | None,
-    options: dict[str, Any],
-    quiet: bool,
-    as_json: bool,
-) -> "Comparisons":
-    """Compare the candidates of stored studies, and say how."""
-    from holdfast.study import load_study
-    from holdfast.study.stabilities import compare_studies
-
-    studies = {name: load_study(file) for name, file in zip(_names(stores), stores, strict=True)}
-    first = next(iter(studies.values()))
-    X = None if data is None else read_data_matrix(data, first.preferences(first.finished[0]))
-    with notes(quiet):
-        comparisons = compare_studies(studies, candidates, measure, X=X, **options)
-    if not as_json:
-        console().print(_describe_pairing(studies))
-    return comparisons
-
-
-def _describe_pairing(studies: "dict[str, StudyResult]") -> str:
-    from holdfast.study.stabilities import group_by_splits
-
-    if len(studies) == 1:
-        return "Candidates of one study: compared split by split (paired)."
-    groups = set(group_by_splits(studies).values())
-    if len(groups) == 1:
-        return "The studies have the same data and splits: compared split by split (paired)."
-    told = "The studies differ in data or splits: compared as independent"
-    if len(groups) < len(studies):
-        told += ", but those with the same data and splits as pairs"
-    kinds = {study.records.perturbation.name for study in studies.values()}
-    made = f" Resamples were made in different ways ({', '.join(sorted(kinds))}), which may explain a difference."
-    return f"{told}.{made if len(kinds) > 1 else ''}"
-
-
-def _compare_files(
-    files: list[Path],
-    measure: Any,
-    reading: tuple[str | None, int | None, Path | None, int | None, bool],
-    paired: bool | None,
-    data: Path | None,
-    options: dict[str, Any],
-    quiet: bool,
-) -> "Comparisons":
-    """Compare the selections in files."""
-    from holdfast.inference.comparison import compare_many
-
-    if len(files) < 2:
+    elif len(files) < 2:
         raise ValueError(f"Expected at least two files to compare, got {len(files)}.")
-    with notes(quiet):
-        selections = {name: read_selections(file, *reading) for name, file in zip(_names(files), files, strict=True)}
-        X = read_data_matrix(data, next(iter(selections.values())))
-        return compare_many(selections, measure, paired=paired, X=X, **options)
-
-
-def _names(files: list[Path]) -> list[str]:
-    """Names of files without folder and ending, if these tell them apart."""
-    stems = [file.stem for file in files]
-    return stems if len(set(stems)) == len(files) else list(map(str, files))
-
-
-def _print(comparisons: "Comparisons", as_json: bool) -> None:
+    else:
+        with notes(quiet):
+            selections = {
+                name: read_selections(file, kind, top, features, n_features, transpose)
+                for name, file in zip(names, files, strict=True)
+            }
+            X = read_data_matrix(data, next(iter(selections.values())))
+            comparisons = compare_many(selections, asked or "nogueira", paired=paired, X=X, **parameters)
     measure = str(comparisons.pairs.loc[0, "measure"])
     if as_json:
         record = {
@@ -462,3 +406,19 @@ def _print(comparisons: "Comparisons", as_json: bool) -> None:
         print_json("comparison", record)
     else:
         print_comparisons(measure, comparisons)
+
+
+def _describe_pairing(studies: "dict[str, StudyResult]") -> str:
+    from holdfast.study.stabilities import group_by_splits
+
+    if len(studies) == 1:
+        return "Candidates of one study: compared split by split (paired)."
+    groups = set(group_by_splits(studies).values())
+    if len(groups) == 1:
+        return "The studies have the same data and splits: compared split by split (paired)."
+    sentence = "The studies differ in data or splits: compared as independent"
+    if len(groups) < len(studies):
+        sentence += ", but those with the same data and splits as pairs"
+    kinds = {study.records.perturbation.name for study in studies.values()}
+    made = f" Resamples were made in different ways ({', '.join(sorted(kinds))}), which may explain a difference."
+    return f"{sentence}.{made if len(kinds) > 1 else ''}"

@@ -132,15 +132,8 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
 
     verification = verify(store)
     if as_json:
-        print_json(
-            "verification",
-            {
-                "store": str(store),
-                "state": verification.state,
-                "tables": verification.tables,
-                "message": verification.message,
-            },
-        )
+        facts = {name: getattr(verification, name) for name in ("state", "tables", "message")}
+        print_json("verification", {"store": str(store), **facts})
     else:
         states = ("sound", "damaged", "missing")
         rows = ([name, *(f"{counts[key]:,}" for key in states)] for name, counts in verification.tables.items())
@@ -191,21 +184,19 @@ def _print_study(
     with notes(quiet):
         summary = result.summary(None if measure is None else parse_measure(measure), level=level)
     if as_json:
-        print_json(
-            "study",
-            {
-                "design": result.design,
-                "splits": result.n_splits,
-                "complete": result.complete,
-                "store": None if result.path is None else str(result.path),
-                "data": to_plain(result.data),
-                "level": level,
-                "candidates": summary.reset_index().to_dict(orient="records"),
-                "failures": result.failures.drop(columns="traceback").to_dict(orient="records"),
-                "notes": result.notes.to_dict(orient="records"),
-                "new_study": new_study,
-            },
-        )
+        record = {
+            "design": result.design,
+            "splits": result.n_splits,
+            "complete": result.complete,
+            "store": None if result.path is None else str(result.path),
+            "data": to_plain(result.data),
+            "level": level,
+            "candidates": summary.reset_index().to_dict(orient="records"),
+            "failures": result.failures.drop(columns="traceback").to_dict(orient="records"),
+            "notes": result.notes.to_dict(orient="records"),
+            "new_study": new_study,
+        }
+        print_json("study", record)
         return
     print_summary(result, summary, level, with_notes=with_notes)
     if new_study is not None:
