@@ -37,17 +37,21 @@ def test_choices_are_those_of_the_types():
         assert option.help.endswith("."), name
 
 
-@pytest.mark.parametrize(
-    ("function", "others"),
-    [(hf.read_table, NO_VALUE), (hf.io.inspect_table, {"target": None, "transpose": None})],
-)
-def test_signatures_and_docstrings_have_every_option(function, others):
-    parameters = dict(inspect.signature(function).parameters)
+def test_signature_and_docstring_of_read_table_have_every_option():
+    parameters = dict(inspect.signature(hf.read_table).parameters)
     del parameters["path"]
-    assert {name: parameter.default for name, parameter in parameters.items()} == {**DEFAULTS, **others}
-    documented = inspect.getdoc(function)
+    assert {name: parameter.default for name, parameter in parameters.items()} == {**DEFAULTS, **NO_VALUE}
+    documented = inspect.getdoc(hf.read_table)
     for name in OPTIONS:
         assert re.search(rf"^(\w+, )*{name}(, \w+)* : ", documented, re.MULTILINE), name
+
+
+def test_inspect_table_takes_every_option_and_no_other(tmp_path):
+    (tmp_path / "d.csv").write_text("a,y\n1.5,u\n2.5,v\n3.5,u\n4.5,v\n")
+    given = {**DEFAULTS, "target": "y", "sep": ","}
+    assert hf.io.inspect_table(tmp_path / "d.csv", **given).record.features == 1
+    with pytest.raises(TypeError, match="options of read_table, got 'sepp'"):
+        hf.io.inspect_table(tmp_path / "d.csv", sepp=",")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from holdfast.io.guessing import (
     turn,
 )
 from holdfast.io.loading import ENDINGS, load_frame
-from holdfast.io.options import OF_FILE, OPTIONS, Categorical, Missing, Reading, Task
+from holdfast.io.options import OF_FILE, OPTIONS, Reading
 from holdfast.io.questions import (
     GAPS,
     Question,
@@ -136,23 +136,7 @@ class TableInspection:
 
 @renamed(accept="treat_as_feature")
 def inspect_table(
-    path: str | Path,
-    target: str | None = None,
-    *,
-    task: Task | None = None,
-    groups: str | None = None,
-    index: str | None = None,
-    ignore: str | Iterable[str] = (),
-    treat_as_feature: str | Iterable[str] = (),
-    missing: Missing = "error",
-    categorical: Categorical = "error",
-    drop_constant: bool = False,
-    transpose: bool | None = None,
-    target_file: str | Path | None = None,
-    sep: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    sheet: str | None = None,
+    path: str | Path, target: str | None = None, *, transpose: bool | None = None, **options: Any
 ) -> TableInspection:
     r"""Look at a file with a table: what it holds, which column may be the target, and what is to be decided.
 
@@ -165,14 +149,11 @@ def inspect_table(
         A file in any format that :func:`holdfast.read_table` reads.
     target : str, optional
         Column to predict; without it, the columns that may be meant are offered.
-    task, groups, index, ignore, treat_as_feature, missing, categorical, drop_constant : optional
-        As in :func:`holdfast.read_table`; they are looked at once there is a target.
     transpose : bool, optional
-        Whether features stand in rows; asked if it is not given and rows look like features.
-    target_file : path, optional
-        A second table with names of samples and the target.
-    sep, decimal, encoding, sheet : str, optional
-        How to read the file, as in :func:`holdfast.read_table`.
+        Whether rows are features; a question if it is left out and rows look like features.
+    **options
+        All other options of :func:`holdfast.read_table`. Those that do not describe how the file is written count once
+        there is a target.
 
     Returns
     -------
@@ -207,11 +188,14 @@ def inspect_table(
     >>> hf.read_table(file, **answers)
     Table: 4 samples of 2 features, 'ill' of 2 classes (no: 2, yes: 2), 1 note
     """
-    return inspect_by(load_table, **{name: value for name, value in locals().items() if name in ("path", *OPTIONS)})
+    return inspect_by(load_table, path, target=target, transpose=transpose, **options)
 
 
 def inspect_by(load: Load, path: str | Path, **given: Any) -> TableInspection:
     """Look at a table as :func:`inspect_table` does, loaded by a function that may remember what it read before."""
+    unknown = set(given) - set(OPTIONS)
+    if unknown:
+        raise TypeError(f"Expected options of read_table, got {min(unknown)!r}.")
     path, target, transpose, target_file = as_path(path), *map(given.get, ("target", "transpose", "target_file"))
     reading = Reading(**{name: given[name] for name in OF_FILE if name in given})
     loaded, question = _load(path, reading, load)
