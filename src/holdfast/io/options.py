@@ -77,7 +77,7 @@ class ReadOptions(Reading):
         str | None,
         Option(
             "column",
-            "Column that says which rows belong together, such as those of a patient; not a feature.",
+            "Column of groups, such as patients, whose rows stay together; not a feature.",
             "COLUMN",
         ),
     ] = None
