@@ -240,7 +240,7 @@ def parse_rule(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def as_options(text: str) -> str:
-    """A message about parameters of :func:`holdfast.read_table`, with the options of the command in their place."""
+    """Return a message about parameters of :func:`holdfast.read_table`, with them spelled as options of commands."""
     kinds = {name: option.kind for name, option in OPTIONS.items() if option.in_commands}
     lists, flags = ("|".join(name for name in kinds if kinds[name] == kind) for kind in ("columns", "flag"))
 

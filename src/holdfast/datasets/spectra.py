@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 def spectrum_peaks(X: Matrix, *, smoothing: int = 7, baseline: int = 301, signal_to_noise: float = 5.0) -> pd.DataFrame:
     """Turn spectra, one per row, into the intensities of their common peaks.
 
-    Every spectrum is smoothed and its baseline removed. Peaks are those of the mean spectrum: places that stand out
+    Every spectrum is smoothed and its baseline removed. Peaks are those of the mean spectrum: points that stand out
     from their surroundings by ``signal_to_noise`` times its noise. The intensity of a peak in a spectrum is the largest
     value within half a smoothing window of it, so that small shifts between spectra do no harm. The target is never
     looked at: taking peaks once, of all rows, tells a selector nothing about the classes of rows that are held out.
@@ -77,8 +77,8 @@ def spectrum_peaks(X: Matrix, *, smoothing: int = 7, baseline: int = 301, signal
     signal = smooth - _baselines(smooth, baseline)
     mean = signal.mean(axis=0)
     least = max(signal_to_noise * noise, 1e-9 * float(np.ptp(mean)))  # spectra without noise end in rounding
-    places, _ = find_peaks(mean, prominence=least)
-    if not places.size:
+    positions, _ = find_peaks(mean, prominence=least)
+    if not positions.size:
         raise ValueError(
             f"Expected peaks that stand out from the mean spectrum by {signal_to_noise:g} times its noise, got none; "
             "choose a smaller signal_to_noise=, and check that columns are in the order of the axis."
@@ -86,7 +86,7 @@ def spectrum_peaks(X: Matrix, *, smoothing: int = 7, baseline: int = 301, signal
     around = maximum_filter1d(signal, smoothing, axis=1)
     names = pd.Index(getattr(X, "columns", range(values.shape[1])))
     index = X.index if isinstance(X, pd.DataFrame) else None
-    return pd.DataFrame(around[:, places], index=index, columns=names[places])
+    return pd.DataFrame(around[:, positions], index=index, columns=names[positions])
 
 
 def _check_spectra(X: Matrix) -> Floats:

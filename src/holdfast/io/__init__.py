@@ -1,4 +1,4 @@
-"""Everything that comes in from outside, in one place.
+"""Reading what comes from outside: tables, selections, fitted estimators.
 
 ==================================  ==============================================================================
 what people have                    what becomes of it

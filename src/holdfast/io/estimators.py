@@ -79,15 +79,15 @@ def _columns_after(step: Any, columns: Columns, names: Sequence[str]) -> Columns
     if not hasattr(step, "get_feature_names_out"):
         raise ValueError(f"Expected steps that keep or drop columns, got {type(step).__name__}, which does not say.")
     before = np.array([names[column] for column in columns], dtype=object)
-    place = dict(zip(before, columns, strict=True))
+    position = dict(zip(before, columns, strict=True))
     after = list(step.get_feature_names_out(before))
-    if len(set(after)) < len(after) or not set(after) <= set(place):
-        new = next((name for name in after if name not in place), after[0])
+    if len(set(after)) < len(after) or not set(after) <= set(position):
+        new = next((name for name in after if name not in position), after[0])
         raise ValueError(
             f"Expected steps that keep or drop columns, got {type(step).__name__}, which makes the column {new!r}; "
             "make such columns before the study (for a ColumnTransformer set verbose_feature_names_out=False)."
         )
-    return np.array([place[name] for name in after], dtype=np.int64)
+    return np.array([position[name] for name in after], dtype=np.int64)
 
 
 Reading = tuple[Kind, NDArray[Any] | None]

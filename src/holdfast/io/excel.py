@@ -20,8 +20,8 @@ ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 PANDAS_GAPS = {
     "", "NA", "N/A", "n/a", "nan", "NaN", "NAN", "NULL", "null", "None", "<NA>", "#VALUE!", "#DIV/0!", "#REF!",
 }  # fmt: skip
-_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,4})(\d{1,9})["']""")
-_FAR_PLACE = re.compile(rb"""\br\s*=\s*(?:'|"[A-Za-z]{3}\d|"[A-Za-z]{0,2}\d{6})""")
+_CELL_NAME = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,4})(\d{1,9})["']""")
+_FAR_CELL = re.compile(rb"""\br\s*=\s*(?:'|"[A-Za-z]{3}\d|"[A-Za-z]{0,2}\d{6})""")
 _CELL = re.compile(rb"<(?:\w+:)?c[ />]")
 
 Rows = list[list[Any]]
@@ -100,11 +100,11 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> byt
 
 
 def _check_extent(content: bytes, path: Path) -> None:
-    if not _FAR_PLACE.search(content):
+    if not _FAR_CELL.search(content):
         return
-    places = set(_PLACE.findall(content))
-    last_row = max((int(row) for _, row in places), default=1)
-    named = max((_column_number(letters.upper()) for letters, _ in places), default=1)
+    positions = set(_CELL_NAME.findall(content))
+    last_row = max((int(row) for _, row in positions), default=1)
+    named = max((_column_number(letters.upper()) for letters, _ in positions), default=1)
     last_column = max(named, max(len(_CELL.findall(row)) for row in content.split(b"<row")))  # cells may have no name
     if last_row * last_column > files.MAX_SHEET_CELLS:
         raise ValueError(
@@ -135,7 +135,7 @@ def _find_sheet(workbook: Any, name: str) -> Any:
 def _make_frame(rows: Rows, where: str, row: str) -> tuple[pd.DataFrame, list[str]]:
     """Return the table on a sheet: titles above it and remarks below it are left out, with a note."""
     filled = [sum(cell != "" for cell in cells) for cells in rows]
-    start = next(place for place, count in enumerate(filled) if count >= max(2, 0.6 * max(filled))) if rows else 0
+    start = next(position for position, count in enumerate(filled) if count >= max(2, 0.6 * max(filled))) if rows else 0
     end = len(rows)
     while end > start + 1 and (filled[end - 1] == 0 or (filled[end - 1] == 1 and max(filled) > 2)):
         end -= 1
@@ -143,12 +143,14 @@ def _make_frame(rows: Rows, where: str, row: str) -> tuple[pd.DataFrame, list[st
     if not body:
         raise ValueError(f"Expected a header and one row per {row} in {where}, got less; add the missing rows.")
     notes = _note_texts(rows[:start], "above the table") + _note_texts(rows[end:], "below the table")
-    places = [
-        place for place, name in enumerate(rows[start]) if name != "" or any(cells[place] != "" for cells in body)
+    positions = [
+        position
+        for position, name in enumerate(rows[start])
+        if name != "" or any(cells[position] != "" for cells in body)
     ]
-    names = [as_name(rows[start][place]) for place in places]
+    names = [as_name(rows[start][position]) for position in positions]
     _check_names(names, where)
-    columns = {number: _column([cells[place] for cells in body]) for number, place in enumerate(places)}
+    columns = {number: _column([cells[position] for cells in body]) for number, position in enumerate(positions)}
     return pd.DataFrame(columns).set_axis(names, axis=1).copy(), notes  # in one block of memory
 
 
@@ -158,12 +160,12 @@ def _note_texts(rows: Rows, where: str) -> list[str]:
 
 
 def _check_names(names: list[str], where: str) -> None:
-    blank = [place for place, name in enumerate(names) if not name.strip()]
+    blank = [position for position, name in enumerate(names) if not name.strip()]
     if blank and blank != [0]:
-        place = next(place for place in blank if place)
+        position = next(position for position in blank if position)
         raise ValueError(
-            f"Expected a name above every column in {where}, got none above column {place + 1}, after "
-            f"{names[place - 1]!r} ({format_count(len(blank), 'such column')}); name them, and take merged cells apart."
+            f"Expected a name above every column in {where}, got none above column {position + 1}, after "
+            f"{names[position - 1]!r} ({format_count(len(blank), 'such column')}); name them, and split merged cells."
         )
 
 

@@ -264,8 +264,8 @@ def feather_frame(path: Path) -> pd.DataFrame:
 def _batches(reader: Any, path: Path) -> Iterator[Any]:
     """Yield the batches of rows of an Arrow file as long as all of them fit into memory."""
     rows = 0
-    for place in range(reader.num_record_batches):
-        batch = reader.get_batch(place)
+    for position in range(reader.num_record_batches):
+        batch = reader.get_batch(position)
         rows += batch.num_rows
         check_declared(rows, batch.num_columns, path)
         yield batch

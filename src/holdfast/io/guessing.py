@@ -99,7 +99,7 @@ def explain_features_in_rows(frame: pd.DataFrame) -> str:
 
 def _are_numbers(body: pd.DataFrame) -> bool:
     """Whether all columns hold numbers, but for rows of texts that all of them share, such as classes of samples."""
-    texts = [place for place, dtype in enumerate(body.dtypes) if not types.is_numeric_dtype(dtype)]
+    texts = [position for position, dtype in enumerate(body.dtypes) if not types.is_numeric_dtype(dtype)]
     if not texts:
         return True
     if len(texts) < body.shape[1]:
@@ -149,11 +149,11 @@ def _turn_texts(body: pd.DataFrame, names: list[str], samples: "pd.Index[Any]", 
     cells = body.to_numpy(dtype=object)
     numbers = np.full(cells.T.shape, np.nan)
     texts = {}
-    for place, row in enumerate(cells):
+    for position, row in enumerate(cells):
         try:
-            numbers[:, place] = [_as_float(cell, decimal) for cell in row]
+            numbers[:, position] = [_as_float(cell, decimal) for cell in row]
         except (TypeError, ValueError):
-            texts[place] = pd.Series(row, index=samples, dtype=object).infer_objects()
+            texts[position] = pd.Series(row, index=samples, dtype=object).infer_objects()
     frame = pd.DataFrame(numbers, index=samples)
     plain = frame.loc[:, ~frame.columns.isin(list(texts))]  # drop() would make a block of memory of each column
     turned = pd.concat([plain, *texts.values()], axis=1, keys=None)
@@ -225,25 +225,27 @@ class TargetGuess:
 
 
 def guess_targets(frame: pd.DataFrame) -> list[TargetGuess]:
-    """Return columns that may be the target, the likeliest first: judged by name, values and place."""
+    """Return columns that may be the target, the likeliest first: judged by name, values and position."""
     found = []
-    for place in _places_to_look(frame):
-        rated = _rate(frame.iloc[:, place], str(frame.columns[place]), place, frame.shape[1])
+    for position in _columns_to_rate(frame):
+        rated = _rate(frame.iloc[:, position], str(frame.columns[position]), position, frame.shape[1])
         if rated is not None:
-            found.append((-rated[0], place, rated[1]))
+            found.append((-rated[0], position, rated[1]))
     return [guess for _, _, guess in sorted(found, key=lambda entry: entry[:2])[:MAX_CHOICES]]
 
 
-def _places_to_look(frame: pd.DataFrame) -> list[int]:
+def _columns_to_rate(frame: pd.DataFrame) -> list[int]:
     n = frame.shape[1]
     if n <= MANY_COLUMNS:
         return list(range(n))
-    texts = [place for place, dtype in enumerate(frame.dtypes) if not types.is_numeric_dtype(dtype)][:MANY_COLUMNS]
-    named = [place for place, name in enumerate(frame.columns) if str(name).lower() in TARGET_NAMES]
+    texts = [position for position, dtype in enumerate(frame.dtypes) if not types.is_numeric_dtype(dtype)][
+        :MANY_COLUMNS
+    ]
+    named = [position for position, name in enumerate(frame.columns) if str(name).lower() in TARGET_NAMES]
     return sorted({*range(EDGE), *range(n - EDGE, n), *texts, *named})
 
 
-def _rate(column: "pd.Series[Any]", name: str, place: int, n_columns: int) -> tuple[float, TargetGuess] | None:
+def _rate(column: "pd.Series[Any]", name: str, position: int, n_columns: int) -> tuple[float, TargetGuess] | None:
     """Return a rating and the guess; None for a column that cannot be the target."""
     try:
         counts = column.value_counts()
@@ -260,8 +262,8 @@ def _rate(column: "pd.Series[Any]", name: str, place: int, n_columns: int) -> tu
         (2.0, "its name is like that of a target", not words <= SURE_NAMES and not TARGET_NAMES.isdisjoint(words)),
         (2.0, f"it holds {len(counts)} different texts", text and kind == "classes"),
         (1.0, f"it holds {len(counts)} different whole numbers", not text and kind == "classes"),
-        (1.5, "it is the last column", place == n_columns - 1),
-        (0.5, "it is the first column", place == 0),
+        (1.5, "it is the last column", position == n_columns - 1),
+        (0.5, "it is the first column", position == 0),
     )
     rating = sum(points for points, _, holds in reasons if holds) + (0.5 if len(counts) == 2 else 0.0)
     why = ", ".join(reason for _, reason, holds in reasons if holds) or "it holds different numbers"
@@ -289,8 +291,8 @@ def _target_kind(column: "pd.Series[Any]", n_values: int) -> Literal["classes", 
 def guess_identifiers(frame: pd.DataFrame) -> list[str]:
     """Return names of columns that look like names of rows: different texts, or numbers in a column named so."""
     found = []
-    for place in [place for place in _places_to_look(frame) if frame.columns[place] not in NO_NAME]:
-        column, name = frame.iloc[:, place], str(frame.columns[place])
+    for position in [position for position in _columns_to_rate(frame) if frame.columns[position] not in NO_NAME]:
+        column, name = frame.iloc[:, position], str(frame.columns[position])
         text = not types.is_numeric_dtype(column) and all(isinstance(entry, str) for entry in column)
         named = is_identifier(name)
         if (text or named) and len(column) > 1 and column.nunique() >= (0.9 if named else 1) * len(column):

@@ -272,10 +272,10 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, st
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     targets, identifiers = guess_targets(frame), guess_identifiers(frame)
     roles = _find_roles(frame, named, targets, identifiers)
-    places, most = list(range(frame.shape[1])), PREVIEW_COLUMNS - has_names
-    if len(places) > most:  # columns with a role come first
-        places = list(dict.fromkeys([*roles, *range(most)]))[:most]
-    corner = frame.iloc[:PREVIEW_ROWS, places]
+    positions, most = list(range(frame.shape[1])), PREVIEW_COLUMNS - has_names
+    if len(positions) > most:  # columns with a role come first
+        positions = list(dict.fromkeys([*roles, *range(most)]))[:most]
+    corner = frame.iloc[:PREVIEW_ROWS, positions]
     labels = [[show_entry(label)] if has_names else [] for label in corner.index]
     cells = [[show_entry(entry) for entry in row] for row in corner.astype(object).to_numpy()]
     return TableInspection(
@@ -285,7 +285,7 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, st
         columns=frame.shape[1],
         sheets=loaded.sheets,
         header=(*([""] if has_names else []), *(shorten(column, 40) for column in corner.columns)),
-        roles=(*([""] if has_names else []), *(roles.get(place, "") for place in places)),
+        roles=(*([""] if has_names else []), *(roles.get(position, "") for position in positions)),
         preview=tuple((*label, *row) for label, row in zip(labels, cells, strict=True)),
         targets=tuple(targets),
         identifiers=tuple(identifiers),
@@ -299,15 +299,15 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, st
 def _find_roles(
     frame: pd.DataFrame, named: dict[str, str | None], targets: list[TargetGuess], identifiers: list[str]
 ) -> dict[int, str]:
-    """Return the roles of columns by their places: those that were given first, then those that are likely."""
-    classes = [guess.name for place, guess in enumerate(targets) if place == 0 or guess.kind == "classes"]
+    """Return the roles of columns by their positions: those that were given first, then those that are likely."""
+    classes = [guess.name for position, guess in enumerate(targets) if position == 0 or guess.kind == "classes"]
     likely = {"likely target": [] if named["target"] else classes, "looks like row names": identifiers}
     guessed = [(role, name) for role, names in likely.items() for name in names[:MAX_LIKELY]]
-    places = dict(zip(reversed(frame.columns), range(frame.shape[1] - 1, -1, -1), strict=True))
+    positions = dict(zip(reversed(frame.columns), range(frame.shape[1] - 1, -1, -1), strict=True))
     roles: dict[int, str] = {}
     for role, name in (*named.items(), *guessed):
-        if name in places:
-            roles.setdefault(places[name], role)
+        if name in positions:
+            roles.setdefault(positions[name], role)
     return roles
 
 

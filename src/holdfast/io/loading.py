@@ -73,22 +73,22 @@ def load_frame(
 
 
 def pack_table(loaded: Loaded) -> dict[str, NDArray[Any]]:
-    """Return a table as arrays: numbers by their types with the places of their columns, and all else."""
+    """Return a table as arrays: numbers by their types with the positions of their columns, and all else."""
     import pyarrow as pa
 
     frame = loaded.frame.set_axis(range(loaded.frame.shape[1]), axis=1)
     types = [str(dtype) if isinstance(dtype, np.dtype) and dtype.kind in "fiub" else "" for dtype in frame.dtypes]
-    places = {name: [place for place, own in enumerate(types) if own == name] for name in sorted({*types, ""})}
-    others = frame[places.pop("")].rename(columns=str)
+    positions = {name: [position for position, own in enumerate(types) if own == name] for name in sorted({*types, ""})}
+    others = frame[positions.pop("")].rename(columns=str)
     facts = {field: value for field, value in vars(loaded).items() if field != "frame"}
-    about = {**facts, "columns": list(loaded.frame.columns), "places": places}
+    about = {**facts, "columns": list(loaded.frame.columns), "positions": positions}
     table, out = pa.Table.from_pandas(others), pa.BufferOutputStream()
     with pa.ipc.new_file(out, table.schema) as writer:
         writer.write_table(table)
     return {
         "about": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
         "others": np.frombuffer(bytes(out.getvalue()), dtype=np.uint8),
-        **{name: frame[own].to_numpy() for name, own in places.items()},
+        **{name: frame[own].to_numpy() for name, own in positions.items()},
     }
 
 
@@ -99,10 +99,10 @@ def unpack_table(stored: Mapping[str, NDArray[Any]]) -> Loaded:
     about = json.loads(stored["about"].tobytes())
     with pa.ipc.open_file(stored["others"].tobytes()) as reader:
         others: pd.DataFrame = reader.read_pandas().rename(columns=int)
-    places, names = about.pop("places"), about.pop("columns")
+    positions, names = about.pop("positions"), about.pop("columns")
     pieces = [
-        *(pd.DataFrame(stored[name], index=others.index, columns=own, copy=False) for name, own in places.items()),
-        *([others] if others.shape[1] or not places else []),
+        *(pd.DataFrame(stored[name], index=others.index, columns=own, copy=False) for name, own in positions.items()),
+        *([others] if others.shape[1] or not positions else []),
     ]
     whole = pieces[0] if len(pieces) == 1 else pd.concat(pieces, axis=1)[range(len(names))]
     lists = {field: tuple(value) for field, value in about.items() if isinstance(value, list)}

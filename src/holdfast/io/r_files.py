@@ -103,10 +103,10 @@ def _as_frame(value: Any) -> pd.DataFrame | None:
     if isinstance(value, pd.DataFrame):
         return value
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biuf":
-        return pd.DataFrame(value, columns=[f"V{place + 1}" for place in range(value.shape[1])])
+        return pd.DataFrame(value, columns=[f"V{position + 1}" for position in range(value.shape[1])])
     if hasattr(value, "dims") and getattr(value, "ndim", 0) == 2:  # with names of rows or columns, by xarray
         rows, columns = ([str(name) for name in value.coords[dim].values] if dim in value.coords else None
                          for dim in value.dims)  # fmt: skip
         frame = pd.DataFrame(np.asarray(value.values), index=rows)
-        return frame.set_axis(columns or [f"V{place + 1}" for place in range(frame.shape[1])], axis=1)
+        return frame.set_axis(columns or [f"V{position + 1}" for position in range(frame.shape[1])], axis=1)
     return None

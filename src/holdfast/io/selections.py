@@ -45,7 +45,7 @@ QUOTE = "'"
 
 
 class ExportedRuns(NamedTuple):
-    """What one candidate of a study preferred, with the place of each run in the study's design."""
+    """What one candidate of a study preferred, with the position of each run in the study's design."""
 
     runs: Preferences
     design: str
@@ -116,7 +116,7 @@ def _read_candidate(
 ) -> ExportedRuns:
     labels, first = np.unique(rows["run"].astype(str).to_numpy(dtype=str), return_index=True)
     ordered = labels[np.argsort(first)].tolist()
-    number = {label: place for place, label in enumerate(ordered)}
+    number = {label: position for position, label in enumerate(ordered)}
     run = rows["run"].astype(str).map(number).to_numpy(dtype=np.int64)
     values = _numbers(path, rows, "value")
     stated = _single(path, rows, "kind") or kind or _guess_kind(path, values)
@@ -468,7 +468,7 @@ def _with_row_names(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a matrix whose first column names its rows; in one without names, rows are counted from 0."""
     if row_labels(frame) is not None:
         return frame
-    return frame.set_axis([str(place) for place in range(len(frame))])
+    return frame.set_axis([str(position) for position in range(len(frame))])
 
 
 def _check_orientation(path: Path, frame: pd.DataFrame, labels: list[str] | None, first: str) -> str | None:
@@ -569,11 +569,11 @@ def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None,
     """Return the runs that a frame of numbers holds, or ask what its numbers are."""
     names = [str(name) for name in frame.columns]
     matrix = np.empty(frame.shape, dtype=object)
-    for place, name in enumerate(names):
-        column = frame.iloc[:, place]
+    for position, name in enumerate(names):
+        column = frame.iloc[:, position]
         if column.dtype == object and column.map(lambda entry: isinstance(entry, (np.ndarray, list, dict))).any():
             raise ValueError(f"Expected a number per run and feature in {path}, got lists or records in {name!r}.")
-        matrix[:, place] = column.to_numpy(dtype=object, na_value=np.nan)
+        matrix[:, position] = column.to_numpy(dtype=object, na_value=np.nan)
     try:
         matrix = matrix.astype(np.float64)
     except (TypeError, ValueError, OverflowError):  # the constructors say which entry is no number

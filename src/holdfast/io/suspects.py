@@ -50,7 +50,7 @@ class Suspect:
     reason : str
         What it looks like, as a sentence goes on after the name.
     beyond_values : bool
-        Whether its name, its place or the order of the rows says so too; else it may be a perfect marker.
+        Whether its name, its position or the order of the rows says so too; else it may be a perfect marker.
     advice : str
         What else may be done with it, for a person who knows no options.
     """
@@ -157,8 +157,8 @@ def _identifiers(values: NDArray[np.float64], names: list[str], grouped: bool) -
     n, found = len(values), []
     with np.errstate(invalid="ignore"):
         whole = np.flatnonzero((values[:3] % 1 == 0).all(axis=0))  # names are looked at only where values may count
-    for place in whole:
-        name, column = names[place], values[:, place]
+    for position in whole:
+        name, column = names[position], values[:, position]
         words = {word for word in split_words(name) if not word.isdigit()}
         is_weak = bool(words) and words <= WEAK_IDENTIFIERS
         if not (is_identifier(name) or is_weak) or not (column % 1 == 0).all():
@@ -188,11 +188,11 @@ def _counters(values: NDArray[np.float64], names: list[str], is_first: bool) -> 
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(values[:3], axis=0)
         likely = np.flatnonzero((steps[0] == steps[1]) & (steps[0] != 0) & (values[0] % 1 == 0) & (steps[0] % 1 == 0))
-        counting = [place for place in likely if (np.diff(values[:, place]) == steps[0, place]).all()]
+        counting = [position for position in likely if (np.diff(values[:, position]) == steps[0, position]).all()]
     found = []
-    for place in counting:
+    for position in counting:
         reason = "changes by the same step from row to row, as a counter of rows does"
-        found.append(Suspect(names[place], reason, not _is_quantity(names[place])))
+        found.append(Suspect(names[position], reason, not _is_quantity(names[position])))
     first = values[:, 0]
     numbers_rows = (first % 1 == 0).all() and len(np.unique(first)) == n
     ordered = _is_sorted(first) and not _is_quantity(names[0])
@@ -210,15 +210,15 @@ def _target_in_other_words(
     if len(y) <= FEW_ROWS:
         return []
     if y.dtype.kind == "f":
-        places, exact = _follows(values, y), "is named like the target and orders the rows as it does"
+        positions, exact = _follows(values, y), "is named like the target and orders the rows as it does"
         perfect = "rises or falls with the target from row to row without exception"
-        recoded = places
+        recoded = positions
     else:
         codes = np.unique(y, return_inverse=True)[1]
-        places, constant = _separates(values, codes)
+        positions, constant = _separates(values, codes)
         if _chance_of_separation(np.bincount(codes)) * len(names) > CHANCE:
-            places = places & constant & (len(y) > 2 * FEW_ROWS)
-        recoded = places & constant
+            positions = positions & constant & (len(y) > 2 * FEW_ROWS)
+        recoded = positions & constant
         exact = "is named like the target and has one value for each of its classes"
         perfect = "separates the classes perfectly, one value range for each"
     called = "the target" if target is None else f"the target {target!r}"
@@ -226,10 +226,10 @@ def _target_in_other_words(
         "the classes", f"the classes of {target!r}" if target else "the classes"
     )
     found = []
-    for place in np.flatnonzero(places):
-        name = names[place]
+    for position in np.flatnonzero(positions):
+        name = names[position]
         alike = _share_words(name, target) or not TARGET_WORDS.isdisjoint(split_words(name)) or name.lower() == "y"
-        if recoded[place] and alike:
+        if recoded[position] and alike:
             found.append(Suspect(name, exact.replace("the target", called), True))
         else:
             found.append(Suspect(name, f"{perfect}: a perfect marker, or the target in other words", False))
@@ -279,14 +279,14 @@ def _group_in_other_words(
     if not 4 < n_groups < len(codes):
         return []
     low, high = _extremes(values, codes)
-    places = (
+    positions = (
         (low == high).all(axis=0) & (low % 1 == 0).all(axis=0) & (np.diff(np.sort(low, axis=0), axis=0) > 0).all(axis=0)
     )
     called = "the groups" if groups_name is None else f"the groups {groups_name!r}"
     reason = f"has one whole number for each of {called}, as another name of them would"
     return [
-        Suspect(names[place], reason, is_identifier(names[place]) or _share_words(names[place], groups_name))
-        for place in np.flatnonzero(places)
+        Suspect(names[position], reason, is_identifier(names[position]) or _share_words(names[position], groups_name))
+        for position in np.flatnonzero(positions)
     ]
 
 
