@@ -230,9 +230,26 @@ def plot_effects(features: Any, *, most: int = 30) -> "alt.LayerChart":
     effect_data : The numbers behind it.
     """
     data = effect_data(features, most=most)
+    return draw_effects(data, effect=features.effect, level=features.level, missing=features.missing)
+
+
+def draw_effects(data: pd.DataFrame, *, effect: str, level: float, missing: str | None = None) -> "alt.LayerChart":
+    """Draw effects from the data of :func:`effect_data`.
+
+    Parameters
+    ----------
+    data : DataFrame
+        As :func:`effect_data` returns it.
+    effect : str
+        What the effects are: ``"AUC"``, or the name of a correlation.
+    level : float
+        Level of the intervals, for the text.
+    missing : str, optional
+        Why there are no effects.
+    """
     if data.empty:
-        return text_chart(f"No effects: {features.missing or 'no feature was selected'}")
-    neutral = 0.5 if features.effect == "AUC" else 0.0
+        return text_chart(f"No effects: {missing or 'no feature was selected'}")
+    neutral = 0.5 if effect == "AUC" else 0.0
     stated = data["effect_low"].gt(neutral) | data["effect_high"].lt(neutral)
     named = data.assign(name=display_names(data["feature"]), feature=data["feature"].astype(str), stated=stated)
     base = alt.Chart(inline_data(named)).encode(
@@ -240,19 +257,17 @@ def plot_effects(features: Any, *, most: int = 30) -> "alt.LayerChart":
         opacity=alt.condition("datum.stated", alt.value(1), alt.value(0.4)),
         tooltip=[
             *tooltips({"feature:N": "feature", "direction:N": "direction"}),
-            *tooltips({"effect:Q": features.effect, "effect_low:Q": "interval from", "effect_high:Q": "to"}, ".3f"),
+            *tooltips({"effect:Q": effect, "effect_low:Q": "interval from", "effect_high:Q": "to"}, ".3f"),
             *tooltips({"splits:Q": "resamples behind it"}),
         ],
     )
-    title, scale = f"{features.effect} on held-out rows", alt.Scale(domain=[0, 1] if neutral else [-1, 1])
+    title, scale = f"{effect} on held-out rows", alt.Scale(domain=[0, 1] if neutral else [-1, 1])
     points = base.mark_point(filled=True, size=60).encode(x=alt.X("effect:Q", title=title, scale=scale))
     interval = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("effect_low:Q", scale=scale), x2="effect_high:Q")
     none = alt.Chart(inline_data(pd.DataFrame({"x": [neutral]}))).mark_rule(strokeDash=[4, 4]).encode(x="x:Q")
     chart = alt.layer(none, interval, points).properties(width=WIDTH, height={"step": 20})
-    count = int(stated.sum())
-    finding = f"The direction of {format_count(count, 'feature')} of {len(data)} is shown on held-out rows"
-    level = format_percent(features.level)
-    notes = f"lines: {level} intervals that allow for the choice among all features; dashed: no effect"
+    finding = f"The direction of {format_count(int(stated.sum()), 'feature')} of {len(data)} is shown on held-out rows"
+    notes = f"lines: {format_percent(level)} intervals that allow for the choice among all features; dashed: no effect"
     return finish_chart(chart, finding, [notes], width=WIDTH + 120)
 
 
