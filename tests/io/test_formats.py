@@ -72,7 +72,7 @@ def test_titles_and_remarks_are_left_out_with_a_note(tmp_path):
 def test_columns_need_names_but_the_first(tmp_path):
     told = message(workbook(tmp_path / "d.xlsx", s=[["age", None, "dose", "ill"], [1, 2, 3, "a"], [3, 4, 5, "b"]]))
     assert "got none above column 2, after 'age'" in told
-    assert "take merged cells apart" in told
+    assert "split merged cells" in told
     table = hf.read_table(workbook(tmp_path / "e.xlsx", s=[[None, "age", "ill"], ["p", 2, "a"], ["q", 4, "b"]]), "ill")
     assert list(table.X.index) == ["p", "q"]
     wide = workbook(tmp_path / "f.xlsx", s=[["age", None, "ill"], [1, None, "a"], [2, None, "b"]])
