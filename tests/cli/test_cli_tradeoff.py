@@ -73,7 +73,10 @@ def test_options_reach_the_rule(folder, options, rule, expected):
         (["choose", "none.db"], "Expected a study's store, got no file at none.db"),
         (["choose", "study.db", "--rule", "best"], "Expected a rule (accuracy, one-se"),
         (["choose", "study.db", "--rule", "knee:weight=0.5"], "Expected parameters of rule knee (none), got 'weight'"),
-        (["choose", "study.db", "--rule", "at-least"], "Expected stability= for rule at-least (Least stability that"),
+        (
+            ["choose", "study.db", "--rule", "at-least"],
+            "Expected stability= for rule at-least (Smallest acceptable stability",
+        ),
         (["choose", "study.db", "--metric", "f1"], "Expected one of the study's scores (accuracy), got 'f1'"),
     ],
 )
@@ -86,7 +89,7 @@ def test_bad_options_are_told_in_one_sentence(folder, arguments, message):
     ("options", "message"),
     [
         (["--rule", "best"], "Expected a rule (accuracy, one-se"),
-        (["--rule", "at-least"], "Expected stability= for rule at-least (Least stability that"),
+        (["--rule", "at-least"], "Expected stability= for rule at-least (Smallest acceptable stability"),
         (["--level", "95"], "Expected a level between 0 and 1"),
         (["--measure", "jacard"], "Expected the name of a measure, got 'jacard'"),
         (["--score", "accuracy", "--metric", "f1"], "Expected one of the scores (accuracy) as --metric, got 'f1'"),
