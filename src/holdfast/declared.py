@@ -122,6 +122,8 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         What is told of a thing; by default its ``about``.
     where : str
         Where a user finds the list; ends the message about an unknown name.
+    former : mapping
+        Names by former names, which are found too, with a warning.
 
     Examples
     --------
@@ -140,6 +142,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
     things: Iterable[Thing] = ()
     about: Callable[[Thing], About] = field(default=lambda thing: thing.about)
     where: str = ""
+    former: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._things: dict[str, Thing] = {}
@@ -194,6 +197,9 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
             The declared name; None if there is none such.
         """
         plain = str(name).replace("-", "_")
+        if plain in self.former:
+            warn_of_former_name(plain, self.former[plain])
+            plain = self.former[plain]
         return next((known for known in self._things if known.replace("-", "_") == plain), None)
 
     def find(self, name: str) -> Thing:
@@ -322,7 +328,7 @@ def _parameter_section(text: str) -> dict[str, str]:
 
 END_OF_FORMER_NAMES = "0.3"
 """The version that takes no former name of these any more."""
-FORMER_OPTIONS = {"keep": "covariates", "accept": "treat_as_feature"}
+FORMER_OPTIONS = {"keep": "covariates", "accept": "treat_as_feature", "halvings": "pairs"}
 """Options of commands, keys of configuration files and of commands in stores: the former name of each, and its name."""
 
 

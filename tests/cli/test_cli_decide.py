@@ -216,7 +216,7 @@ WRONG = {
     "replicate": ([*DATA, "-s", "anova:k=2|3", "-n", "10"], "Expected --candidate NAME, one of the study's 2"),
     "replicate few": (
         ["replicate", *DATA, "-n", "5"],
-        "Expected n_halvings to be a whole number of at least 10, got 5",
+        "Expected n_pairs to be a whole number of at least 10, got 5",
     ),
     "reproduce": (["all", "--quick"], "The papers' experiments are no longer part of the package"),
     "selectors": (["anovo"], "did you mean 'anova'?"),

@@ -57,11 +57,11 @@ def test_json_names_the_only_candidate():
 def test_what_is_not_known_is_said_once_and_without_a_table():
     asked = cli("replicate", "patients.csv", "--target", "status", "-s", "anova:k=40", "-n", "10", "--quiet")
     (line,) = asked.stdout.splitlines()
-    assert line.endswith("is not known: in 10 of 10 halvings a half selected everything.")
+    assert line.endswith("is not known: in 10 of 10 splits a half selected everything.")
 
 
-def test_a_study_of_halvings_needs_no_others():
-    halved = (*STUDY, "--perturb", "halvings:n_halvings=10", "--store", "halved.db")
+def test_a_study_of_split_halves_needs_no_others():
+    halved = (*STUDY, "--perturb", "split_halves:n_pairs=10", "--store", "halved.db")
     assert json.loads(cli(*halved, "--dry-run", "--json").stdout)["replicability"]["fits"] == 0
     sentence = cli(*halved).stdout.splitlines()[-1]
     assert "new study of this size" in sentence

@@ -343,7 +343,7 @@ def test_a_study_says_what_a_new_one_would_find_and_what_that_costs(folder):
     assert told(*STUDY, "-s", "anova:k=3", "--dry-run", "--no-replicability")["replicability"]["fits"] == 0
 
 
-@pytest.mark.parametrize(("perturb", "more"), [("halvings:n_halvings=12", 0), ("pairs:n_pairs=5", count_fits(50))])
+@pytest.mark.parametrize(("perturb", "more"), [("split_halves:n_pairs=12", 0), ("pairs:n_pairs=5", count_fits(50))])
 def test_rows_are_halved_for_new_studies_unless_the_study_does_it(folder, perturb, more):
     arguments = [*STUDY, "-s", "anova:k=3", "--perturb", perturb]
     assert told(*arguments, "--dry-run")["replicability"]["fits"] == more
@@ -355,7 +355,7 @@ def test_rows_are_halved_for_new_studies_unless_the_study_does_it(folder, pertur
 def test_replicate_asks_of_data_and_of_a_store(folder):
     of_data = told("replicate", *STUDY[1:], "-s", "anova:k=3", "-n", 12)
     table = hf.read_table("patients.csv", "diagnosis", ignore=["patient"])
-    assert of_data["agreement"] == hf.replicability(hf.selectors.AnovaF(3), table, n_halvings=12).agreement
+    assert of_data["agreement"] == hf.replicability(hf.selectors.AnovaF(3), table, n_pairs=12).agreement
     call(*STUDY, "-s", "anova:k=3|4", "-n", 5, "--no-replicability", "--store", "s.db")
     of_store = told("replicate", "s.db", "--candidate", "anova(n_features=3)", "-n", 12, "--quiet")
     assert of_store["agreement"] == of_data["agreement"]

@@ -30,6 +30,8 @@ from holdfast.resampling import PERTURBATIONS, Perturbation
 from holdfast.resampling.split import split_of_rows
 from holdfast.selectors import SELECTORS, NamedSelector
 from holdfast.selectors.base import Selector
+from holdfast.study.plan import describe
+from holdfast.study.store import read_meta
 from holdfast.tradeoff.rules import RULES, Decision, rule
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -307,6 +309,23 @@ def test_parameters_and_attributes_may_be_named_as_before_for_a_version():
         hf.Study([SelectKBest(k=2)], estimator=GaussianNB(), keep=["a"], covariates=["b"])
     with pytest.warns(FutureWarning, match="keep="), pytest.raises(ValueError, match="covariates="):
         hf.optimize(SelectKBest(), {"k": [1, 2]}, X, Y, keep=["mean radius"])
+    with pytest.warns(FutureWarning, match="n_halvings= is now n_pairs="), pytest.raises(ValueError, match="n_pairs"):
+        hf.replicability(SelectKBest(), X, Y, n_halvings=1)
+
+
+def test_split_halves_may_be_named_as_before_and_have_their_former_name_in_plans():
+    with pytest.warns(FutureWarning, match=r"^resampling\.Halvings is now resampling\.SplitHalves"):
+        Halvings = hf.resampling.Halvings
+    with pytest.warns(FutureWarning, match="n_halvings= is now n_pairs="):
+        given = Halvings(n_halvings=3)
+    assert given == hf.resampling.SplitHalves(3)
+    with pytest.warns(FutureWarning, match="^halvings is now split_halves"):
+        assert PERTURBATIONS["halvings"] is hf.resampling.SplitHalves
+    assert given.identity() == {"perturbation": "Halvings", "stratify": True}
+    state = {"n_halvings": 3, "random_state": None, "stratify": True}
+    assert describe(given) == {"holdfast.resampling.halvings.Halvings": state}
+    with pytest.raises(AttributeError, match="Halving"):
+        getattr(hf.resampling, "Halving")  # noqa: B009
 
 
 def test_options_may_be_named_as_before_for_a_version_and_stores_keep_their_keys(tmp_path, monkeypatch):
@@ -326,3 +345,9 @@ def test_options_may_be_named_as_before_for_a_version_and_stores_keep_their_keys
             (command,) = connection.execute("SELECT value FROM meta WHERE key = 'command'").fetchone()
         assert json.loads(command)["keep"] == ["mean radius"]
         cli("resume", store, "--quiet")
+
+
+def test_a_stored_command_is_read_by_the_names_of_today(tmp_path):
+    store, command = tmp_path / "s.db", {"keep": ["a"], "perturb": "halvings:n_halvings=2"}
+    hf.Study([SelectKBest(k=2)], hf.resampling.SplitHalves(2)).run(X, Y, store=store, command=command)
+    assert read_meta(store)["command"] == {"covariates": ["a"], "perturb": "split_halves:n_pairs=2"}

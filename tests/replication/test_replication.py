@@ -1,4 +1,4 @@
-"""Whether a new study would select the same features: statistics, halvings, words, and what the data say against it."""
+"""Whether a new study would select the same features: statistics, split halves, words, and evidence against it."""
 
 import json
 import math
@@ -23,14 +23,14 @@ from holdfast.replication import Replicability, count_fits, estimate_replicabili
 from holdfast.replication.agreements import (
     GROWTH,
     FrequencyProfile,
-    HalvingAgreements,
+    SplitHalfAgreements,
     pearson_table,
     score_interval,
     soft_variance,
 )
 from holdfast.replication.running import find_kept, jackknife_halves, splits_without_groups
 from holdfast.report import Summary, render, summarize
-from holdfast.resampling import Halvings, Samples
+from holdfast.resampling import Samples, SplitHalves
 from holdfast.resampling.kinds import find_copies
 from holdfast.study import load_study
 from holdfast.study.store import StoreError, open_to_write, verify
@@ -71,10 +71,10 @@ def test_the_table_of_agreements_is_that_of_correlations():
         assert np.isnan(pearson_table(empty @ empty.T.astype(float), empty.sum(axis=1), 30)[0]).all()
 
 
-def test_halves_of_one_halving_are_apart_from_those_of_others():
+def test_halves_of_one_split_are_apart_from_those_of_others():
     table = RNG.random((6, 6))
     table = table + table.T
-    agreements = HalvingAgreements.from_table(table)
+    agreements = SplitHalfAgreements.from_table(table)
     assert_allclose(agreements.within, [table[0, 1], table[2, 3], table[4, 5]])
     others = [table[i, j] for i in range(6) for j in range(6) if i // 2 != j // 2]
     assert_allclose(agreements.overlapping, np.mean(others))
@@ -168,7 +168,7 @@ def test_empty_halves_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("empty", "selected", "reason"),
     [
-        (slice(0, 60), range(8), "in 30 of 40 halvings a half selected nothing"),
+        (slice(0, 60), range(8), "in 30 of 40 splits a half selected nothing"),
         (slice(0, 0), [], "nothing was selected on all rows"),
         (slice(0, 0), range(100), "every feature was selected on all rows"),
     ],
@@ -184,17 +184,17 @@ def test_what_is_not_known_has_a_reason(empty, selected, reason):
     assert "not known" in found._repr_html_()
 
 
-def test_too_few_halvings_say_so():
+def test_too_few_splits_say_so():
     found = estimate_replicability(halves_of(5, 100, 8, 6), range(8), 60)
-    assert found.reason == "5 halvings are too few, 10 are needed"
+    assert found.reason == "5 splits in half are too few, 10 are needed"
 
 
-# Halvings
+# SplitHalves
 
 
 def test_halves_share_no_row_cover_all_and_keep_classes():
     y = np.repeat([0, 1, 2], [7, 12, 5])
-    first, *halves = Halvings(20).splits(y)
+    first, *halves = SplitHalves(20).splits(y)
     assert (first.label, first.measured, first.train.tolist()) == ("all rows", False, list(range(24)))
     for a, b in zip(halves[::2], halves[1::2], strict=True):
         assert sorted([*a.train, *b.train]) == list(range(24))
@@ -208,12 +208,12 @@ def test_halves_share_no_row_cover_all_and_keep_classes():
 def test_groups_and_equal_rows_stay_together():
     X, y = RNG.standard_normal((30, 4)), np.arange(30) % 2
     X[20:] = X[:10]
-    for bound, groups in ((Halvings(10).bind(X, y, None, 0), None), (Halvings(10), np.arange(30) % 20)):
+    for bound, groups in ((SplitHalves(10).bind(X, y, None, 0), None), (SplitHalves(10), np.arange(30) % 20)):
         for split in list(bound.splits(y, groups))[1:]:
             for row in range(10):
                 assert (row in split.train) == (row + 20 in split.train)
-    assert Halvings(10).bind(X[:20], y[:20], None, 0) == Halvings(10)
-    assert Halvings(10).bind(X, y, None, 0).identity() == Halvings(10).identity()
+    assert SplitHalves(10).bind(X[:20], y[:20], None, 0) == SplitHalves(10)
+    assert SplitHalves(10).bind(X, y, None, 0).identity() == SplitHalves(10).identity()
 
 
 def test_equal_rows_are_found_in_dense_and_sparse_tables():
@@ -231,19 +231,19 @@ def test_equal_rows_are_found_in_tables_with_texts_and_missing_values():
 def test_selectors_that_encode_texts_or_fill_in_values_are_asked_too():
     X, y = draw(60, 1.0, 5, d=6)
     X[0, 0] = np.nan
-    filled = hf.replicability(make_pipeline(SimpleImputer(), SelectKBest(k=2)), X, y, n_halvings=10)
+    filled = hf.replicability(make_pipeline(SimpleImputer(), SelectKBest(k=2)), X, y, n_pairs=10)
     frame = pd.DataFrame(X[:, 1:]).assign(text=np.where(y, "a", "b"))
     encoding = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    encoded = hf.replicability(make_pipeline(encoding, SelectKBest(k=2)), frame, y, n_halvings=10)
+    encoded = hf.replicability(make_pipeline(encoding, SelectKBest(k=2)), frame, y, n_pairs=10)
     assert filled.reason is encoded.reason is None
 
 
-def test_more_halvings_are_added_to_those_that_are_there(tmp_path):
+def test_more_splits_are_added_to_those_that_are_there(tmp_path):
     X, y = draw(40, 1.0, 0)
-    study = hf.Study(selectors=[SELECTOR], perturbation=Halvings(10))
+    study = hf.Study(selectors=[SELECTOR], perturbation=SplitHalves(10))
     study.run(X, y, store=tmp_path / "s.db")
-    more = hf.Study(selectors=[SELECTOR], perturbation=Halvings(20)).run(X, y, store=tmp_path / "s.db")
-    whole = hf.Study(selectors=[SELECTOR], perturbation=Halvings(20)).run(X, y)
+    more = hf.Study(selectors=[SELECTOR], perturbation=SplitHalves(20)).run(X, y, store=tmp_path / "s.db")
+    whole = hf.Study(selectors=[SELECTOR], perturbation=SplitHalves(20)).run(X, y)
     assert more.replicability().to_dict() == whole.replicability().to_dict()
 
 
@@ -252,7 +252,7 @@ def test_more_halvings_are_added_to_those_that_are_there(tmp_path):
 
 @pytest.mark.slow
 def test_it_is_unbiased_at_half_the_size_and_near_at_the_full_size():
-    rows = [hf.replicability(SELECTOR, *draw(80, 0.7, seed), n_halvings=25) for seed in range(30)]
+    rows = [hf.replicability(SELECTOR, *draw(80, 0.7, seed), n_pairs=25) for seed in range(30)]
 
     def truth(n):
         fits = np.array([SELECTOR.fit(*draw(n, 0.7, 1000 + seed)).get_support() for seed in range(120)], dtype=float)
@@ -268,15 +268,17 @@ def test_it_is_unbiased_at_half_the_size_and_near_at_the_full_size():
 
 @pytest.mark.parametrize("selector", [SELECTOR, hf.selectors.MRMR(10), hf.selectors.ElasticNetPath(n_features=10)])
 def test_on_noise_nothing_is_shown_and_features_are_unlikely(selector):
-    found = hf.replicability(selector, *draw(80, 0.0, 3), n_halvings=30)
+    found = hf.replicability(selector, *draw(80, 0.0, 3), n_pairs=30)
     assert abs(found.half_agreement) < 0.1
     assert not found.beyond_chance
     assert found.frame["probability"].mean() <= 0.15
 
 
-def test_a_study_of_halvings_answers_for_each_candidate():
+def test_a_study_of_split_halves_answers_for_each_candidate():
     X, y = draw(60, 1.0, 1)
-    study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, {"n_features": [5, 10]})}, perturbation=Halvings(30))
+    study = hf.Study(
+        selectors={"anova": hf.Candidates(SELECTOR, {"n_features": [5, 10]})}, perturbation=SplitHalves(30)
+    )
     result = study.run(X, y)
     with pytest.raises(ValueError, match="Expected candidate=, one of the study's 2"):
         result.replicability()
@@ -284,9 +286,9 @@ def test_a_study_of_halvings_answers_for_each_candidate():
     found = result.replicability(name)
     assert found.n_selected == 5
     other = hf.Study(selectors=study.selectors, perturbation=hf.Bootstrap(10))
-    again = hf.replicability(other, X, y, candidate=name, n_halvings=30)
+    again = hf.replicability(other, X, y, candidate=name, n_pairs=30)
     assert again.agreement == found.agreement
-    with pytest.raises(ValueError, match=r"Expected a study with hf\.resampling\.Halvings"):
+    with pytest.raises(ValueError, match=r"Expected a study with hf\.resampling\.SplitHalves"):
         other.run(X, y).replicability(name)
 
 
@@ -294,45 +296,45 @@ def test_one_of_several_sizes_of_a_selector_is_named():
     X, y = draw(60, 1.0, 1)
     sizes = hf.Candidates(SELECTOR, sizes=[5, 10])
     with pytest.raises(ValueError, match="Expected candidate=, one of the study's 2"):
-        hf.replicability(sizes, X, y, n_halvings=10)
-    found = hf.replicability(sizes, X, y, candidate="anova(size=5)", n_halvings=30)
-    alone = hf.replicability(hf.selectors.AnovaF(5), X, y, n_halvings=30)
+        hf.replicability(sizes, X, y, n_pairs=10)
+    found = hf.replicability(sizes, X, y, candidate="anova(size=5)", n_pairs=30)
+    alone = hf.replicability(hf.selectors.AnovaF(5), X, y, n_pairs=30)
     assert found.agreement == alone.agreement
     with pytest.raises(ValueError, match="Expected one of the study's candidates"):
-        hf.replicability(SELECTOR, X, y, candidate="mrmr", n_halvings=10)
+        hf.replicability(SELECTOR, X, y, candidate="mrmr", n_pairs=10)
 
 
 def test_covariates_are_kept_out_of_the_selection():
     X, y = draw(60, 1.0, 1, d=30)
     study = hf.Study(selectors=[hf.selectors.AnovaF(4)], covariates=["f0", "f1"], estimator=LogisticRegression())
     frame = pd.DataFrame(X).add_prefix("f")
-    found = hf.replicability(study, frame, y, n_halvings=10, thorough=True)
-    alone = hf.replicability(hf.selectors.AnovaF(4), frame.drop(columns=["f0", "f1"]), y, n_halvings=10)
+    found = hf.replicability(study, frame, y, n_pairs=10, thorough=True)
+    alone = hf.replicability(hf.selectors.AnovaF(4), frame.drop(columns=["f0", "f1"]), y, n_pairs=10)
     assert found.half_agreement == alone.half_agreement
     assert not {"f0", "f1"} & set(found.selected)
 
 
 def test_rankings_need_a_number_of_features():
     X, y = draw(60, 1.0, 1)
-    study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=Halvings(20))
+    study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=SplitHalves(20))
     assert study.run(X, y).replicability(top=3).n_selected == 3
 
 
 def test_lists_of_near_copies_many_features_and_few_rows_are_warned_of():
     X, y = draw(30, 1.0, 2, d=12)
     X[:, 1:6] = X[:, [0]] + 0.01 * X[:, 1:6]
-    found = hf.replicability(hf.selectors.AnovaF(7), X, y, n_halvings=25)
+    found = hf.replicability(hf.selectors.AnovaF(7), X, y, n_pairs=25)
     text = " ".join(found.cautions)
     assert "A half has only 7 rows of class 0" in text
     assert "More than half of all features are selected" in text
     assert "A selected feature has 5 near-copies" in text
-    assert hf.replicability(SELECTOR, *draw(60, 1.0, 1), n_halvings=25).cautions == ()
+    assert hf.replicability(SELECTOR, *draw(60, 1.0, 1), n_pairs=25).cautions == ()
 
 
 def test_few_groups_of_rows_are_warned_of():
     X, y = draw(80, 1.0, 1)
     few, many = (
-        hf.replicability(SELECTOR, X, y, groups=np.arange(80) // size, n_halvings=10, control=False) for size in (5, 4)
+        hf.replicability(SELECTOR, X, y, groups=np.arange(80) // size, n_pairs=10, control=False) for size in (5, 4)
     )
     assert few.cautions == ("A half has the rows of only 8 groups: with fewer than 10, halves say little.",)
     assert many.cautions == ()
@@ -340,7 +342,7 @@ def test_few_groups_of_rows_are_warned_of():
 
 def test_a_thorough_look_leaves_groups_of_rows_out_and_never_narrows_the_interval():
     X, y = draw(60, 0.8, 7)
-    quick, thorough = (hf.replicability(SELECTOR, X, y, n_halvings=20, thorough=more) for more in (False, True))
+    quick, thorough = (hf.replicability(SELECTOR, X, y, n_pairs=20, thorough=more) for more in (False, True))
     assert thorough.agreement == quick.agreement
     assert thorough.half_interval.low <= quick.half_interval.low
     assert thorough.half_interval.high >= quick.half_interval.high
@@ -362,9 +364,9 @@ def test_a_jackknife_is_that_of_the_means_of_groups():
 @pytest.mark.filterwarnings("ignore:.* fits failed")
 def test_a_thorough_look_leaves_out_pairs_of_which_a_fit_failed():
     X, y = draw(80, 1.0, 5)
-    usual = hf.replicability(FailsOn(), X, y, n_halvings=20, control=False)
+    usual = hf.replicability(FailsOn(), X, y, n_pairs=20, control=False)
     some, none = (
-        hf.replicability(FailsOn(range(30, 40), share=share), X, y, n_halvings=20, thorough=True, control=False)
+        hf.replicability(FailsOn(range(30, 40), share=share), X, y, n_pairs=20, thorough=True, control=False)
         for share in (0.1, 0.97)
     )
     assert some.half_interval.low <= usual.half_interval.low
@@ -376,7 +378,7 @@ def test_a_thorough_look_leaves_out_pairs_of_which_a_fit_failed():
 def test_copies_of_a_row_are_left_out_together():
     X, y = draw(60, 1.0, 5)
     X[40:] = X[:20]
-    splits = splits_without_groups(Halvings(3).bind(X, y, None, 0), Samples.of(60, y), 0)
+    splits = splits_without_groups(SplitHalves(3).bind(X, y, None, 0), Samples.of(60, y), 0)
     for (first, _), (second, _) in zip(splits[::2], splits[1::2], strict=True):
         rows = np.concatenate([first, second])
         assert (np.isin(np.arange(20), rows) == np.isin(np.arange(40, 60), rows)).all()
@@ -384,7 +386,7 @@ def test_copies_of_a_row_are_left_out_together():
 
 def test_groups_are_left_out_of_every_half():
     y = np.arange(40) % 2
-    splits = splits_without_groups(Halvings(5), Samples.of(40, y), 0)
+    splits = splits_without_groups(SplitHalves(5), Samples.of(40, y), 0)
     assert len(splits) == 10 * 2 * 5
     rows = [np.sort(np.concatenate([a, b])) for (a, _), (b, _) in zip(splits[::2], splits[1::2], strict=True)]
     assert {len(row) for row in rows} == {36}
@@ -398,7 +400,7 @@ def test_what_is_kept_is_what_was_found(tmp_path):
     result = study.run(X, y, store=tmp_path / "s.db")
     with pytest.raises(ValueError, match="Expected a study with hf"):
         result.replicability()
-    found = hf.replicability(study, X, y, n_halvings=20)
+    found = hf.replicability(study, X, y, n_pairs=20)
     keep_replicability(tmp_path / "s.db", found)
     kept = hf.load_study(tmp_path / "s.db").replicability()
     assert kept.to_dict() == found.to_dict()
@@ -415,11 +417,11 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     result = study.run(X, y, store=tmp_path / "s.db")
     assert summarize(result).replication is None
     assert "new study" not in render(summarize(result)).split("<footer")[0].split('id="words"')[0]
-    found = hf.replicability(study, X, y, n_halvings=20)
+    found = hf.replicability(study, X, y, n_pairs=20)
     keep_replicability(tmp_path / "s.db", found)
     summary = summarize(hf.load_study(tmp_path / "s.db"))
     assert (summary.replication.sentence, summary.replication.expected) == (found.sentence, found.expected)
-    assert "estimated from 20 random halvings of the rows" in summary.method.paragraph
+    assert "estimated by repeated split-half of the rows (20 ×)" in summary.method.paragraph
     assert "All other figures describe the variation over resamples" in summary.method.paragraph
     probabilities = {f"feature {row.feature}": row.probability for row in found.frame.itertuples()}
     shown = {row.feature: row.new_study for row in summary.features.shown if row.new_study == row.new_study}
@@ -434,7 +436,7 @@ def test_a_table_in_markdown_has_a_head_for_each_column(tmp_path):
     X, y = draw(60, 0.8, 7, d=30)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10), estimator=LogisticRegression())
     study.run(X, y, store=tmp_path / "s.db")
-    keep_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_halvings=20))
+    keep_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20))
     lines = render(summarize(hf.load_study(tmp_path / "s.db")), "md").splitlines()
     (head,) = (place for place, line in enumerate(lines) if line.startswith("| feature | frequency"))
     assert "| in a new study | direction |" in lines[head]
@@ -444,9 +446,9 @@ def test_a_table_in_markdown_has_a_head_for_each_column(tmp_path):
 
 
 @pytest.mark.parametrize("selector", [SELECTOR, hf.Candidates(RandomForestClassifier(5))])
-def test_a_study_of_halvings_answers_by_itself(selector):
+def test_a_study_of_split_halves_answers_by_itself(selector):
     X, y = draw(60, 0.8, 7, d=30)
-    result = hf.Study(selectors={"any": selector}, perturbation=Halvings(12)).run(X, y)
+    result = hf.Study(selectors={"any": selector}, perturbation=SplitHalves(12)).run(X, y)
     top = features_that_count(result, "any")
     found = result.replicability(top=top)
     assert find_answer(result) == found.sentence
@@ -458,23 +460,23 @@ def test_a_study_of_halvings_answers_by_itself(selector):
 def test_a_report_does_without_an_answer_where_fits_failed(rows):
     X, y = draw(60, 0.8, 7, d=30)
     selectors = {"failing": FailsOn([rows], share=0.9), "anova": SELECTOR}
-    result = hf.Study(selectors=selectors, perturbation=Halvings(12)).run(X, y)
+    result = hf.Study(selectors=selectors, perturbation=SplitHalves(12)).run(X, y)
     assert summarize(result, candidate="failing").replication is None
     assert summarize(result, candidate="anova").replication is not None
 
 
 def test_it_depends_on_data_plan_and_seed_only():
     X, y = draw(60, 0.8, 5)
-    found = hf.replicability(SELECTOR, X, y, n_halvings=20)
+    found = hf.replicability(SELECTOR, X, y, n_pairs=20)
     with joblib.parallel_config(backend="threading"):
-        assert hf.replicability(SELECTOR, X, y, n_halvings=20, n_jobs=2).to_dict() == found.to_dict()
-    assert hf.replicability(SELECTOR, X, y, n_halvings=20, random_state=1).agreement != found.agreement
+        assert hf.replicability(SELECTOR, X, y, n_pairs=20, n_jobs=2).to_dict() == found.to_dict()
+    assert hf.replicability(SELECTOR, X, y, n_pairs=20, random_state=1).agreement != found.agreement
 
 
 def test_intervals_of_other_levels_need_no_other_fits(tmp_path):
     X, y = draw(80, 1.0, 3)
-    found = hf.replicability(SELECTOR, X, y, n_halvings=25)
-    wide, again = found.at_level(0.99), hf.replicability(SELECTOR, X, y, n_halvings=25, level=0.99)
+    found = hf.replicability(SELECTOR, X, y, n_pairs=25)
+    wide, again = found.at_level(0.99), hf.replicability(SELECTOR, X, y, n_pairs=25, level=0.99)
     assert wide.interval == again.interval
     assert wide.half_interval == again.half_interval
     assert wide.interval.low < found.interval.low
@@ -487,15 +489,15 @@ def test_intervals_of_other_levels_need_no_other_fits(tmp_path):
 def test_other_measures_tell_how_far_halves_agree():
     X, y = draw(80, 1.0, 4)
     X[:, 1] = X[:, 0] + 0.01 * X[:, 1]
-    found = hf.replicability(SELECTOR, X, y, n_halvings=25, measures=["pearson", "yu", "spearman"])
+    found = hf.replicability(SELECTOR, X, y, n_pairs=25, measures=["pearson", "yu", "spearman"])
     assert found.other_measures["pearson"] == pytest.approx(found.half_agreement)
-    study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=Halvings(25))
+    study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=SplitHalves(25))
     result = study.run(X, y)
     assert result.stability("anova", "spearman").value == pytest.approx(found.other_measures["spearman"])
     assert result.stability("anova", "yu", top=10, X=X).value == pytest.approx(found.other_measures["yu"])
     assert "yu of studies of half the size" in repr(found)
     with pytest.raises(ValueError, match="did you mean 'jaccard'"):
-        hf.replicability(SELECTOR, X, y, n_halvings=25, measures=["jacard"])
+        hf.replicability(SELECTOR, X, y, n_pairs=25, measures=["jacard"])
 
 
 class FailsOn(SelectKBest):
@@ -516,12 +518,12 @@ def test_fits_that_fail_are_told():
     X, y = draw(80, 1.0, 5)
     for rows, what in ((80, "all rows"), (40, "halves")):
         with pytest.raises(ValueError, match=f"could not be fitted to {what}: RuntimeError: no fit to these"):
-            hf.replicability(FailsOn([rows]), X, y, n_halvings=25)
-    found = hf.replicability(FailsOn([40], share=0.2), X, y, n_halvings=40)
+            hf.replicability(FailsOn([rows]), X, y, n_pairs=25)
+    found = hf.replicability(FailsOn([40], share=0.2), X, y, n_pairs=40)
     lost = 40 - found.n_pairs
     assert 0 < lost < 40
     assert found.cautions[0].startswith(
-        f"{lost} of 40 halvings were left out, as fits failed; most often: RuntimeError"
+        f"{lost} of 40 splits in half were left out, as fits failed; most often: RuntimeError"
     )
 
 
@@ -529,7 +531,7 @@ def test_a_record_that_cannot_be_read_is_made_again(tmp_path):
     X, y = draw(60, 1.0, 6)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
     result = study.run(X, y, store=tmp_path / "s.db")
-    found = hf.replicability(study, X, y, n_halvings=12)
+    found = hf.replicability(study, X, y, n_pairs=12)
     keep_replicability(result.path, found)
     assert find_kept(load_study(result.path), "anova").sentence == found.sentence
     with open_to_write(result.path) as opened, opened.transaction():
@@ -543,7 +545,7 @@ def test_a_damaged_record_costs_no_more_than_itself(tmp_path):
     X, y = draw(60, 1.0, 6)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
     result = study.run(X, y, store=tmp_path / "s.db")
-    keep_replicability(result.path, hf.replicability(study, X, y, n_halvings=12))
+    keep_replicability(result.path, hf.replicability(study, X, y, n_pairs=12))
     with closing(sqlite3.connect(result.path)) as connection, connection:
         connection.execute("UPDATE meta SET value = '[1]' WHERE key = 'replicability'")
     assert verify(result.path).state == "damaged"
@@ -589,12 +591,12 @@ def test_one_feature_has_a_probability_and_several_a_number():
 
 def test_the_picture_shows_probabilities_beside_shares_of_halves():
     X, y = draw(80, 1.0, 7)
-    found = hf.replicability(hf.selectors.AnovaF(6), X, y, n_halvings=25)
+    found = hf.replicability(hf.selectors.AnovaF(6), X, y, n_pairs=25)
     data = hf.plots.replicability_data(found, most=4)
     assert data["probability"].tolist() == found.frame["probability"].tolist()[:4]
     chart = found.plot(most=4)
     assert found.sentence == " ".join(chart.title.text)
-    assert chart.title.subtitle == ["2 features less likely to come back left out; 25 halvings"]
+    assert chart.title.subtitle == ["2 features less likely to come back left out; repeated split-half (25 ×)"]
     nothing = estimate_replicability(hf.Preferences.from_matrix(np.zeros((40, 9), int)), [1], 50)
     assert "not known" in str(nothing.plot().to_dict())
     with pytest.raises(ValueError, match="number of features to show, got 0"):
@@ -604,7 +606,7 @@ def test_the_picture_shows_probabilities_beside_shares_of_halves():
 def test_a_selector_that_ignores_the_target_is_found_out():
     X, y = draw(80, 1.0, 8)
     X[:, 30:40] *= 3
-    found = hf.replicability(hf.selectors.Variance(10), X, y, n_halvings=25)
+    found = hf.replicability(hf.selectors.Variance(10), X, y, n_pairs=25)
     assert [found.agreement, found.shuffled_agreement] == pytest.approx([1, 1])
     assert "With a shuffled target halves agree by 1.00, too (with the true one by 1.00)" in found.cautions[-1]
     assert "too" not in " ".join(hf.replicability(hf.selectors.Variance(10), X, y, control=False).cautions)
@@ -613,16 +615,14 @@ def test_a_selector_that_ignores_the_target_is_found_out():
 @pytest.mark.parametrize("effect", [0.0, 1.0])
 def test_a_selector_that_looks_at_the_target_is_not(effect):
     for seed in range(2):
-        found = hf.replicability(SELECTOR, *draw(80, effect, seed), n_halvings=25)
+        found = hf.replicability(SELECTOR, *draw(80, effect, seed), n_pairs=25)
         assert abs(found.shuffled_agreement) < 0.08
         assert not any("shuffled" in caution for caution in found.cautions)
 
 
 def test_the_control_leaves_everything_else_as_it_is():
     X, y = draw(80, 1.0, 9)
-    with_control, without = (
-        hf.replicability(SELECTOR, X, y, n_halvings=25, control=control) for control in (True, False)
-    )
+    with_control, without = (hf.replicability(SELECTOR, X, y, n_pairs=25, control=control) for control in (True, False))
     assert with_control.frame.equals(without.frame)
     assert with_control.interval == without.interval
     assert math.isnan(without.shuffled_agreement)
@@ -637,7 +637,7 @@ def test_the_fits_are_counted():
             counted.append(len(X))
             return super().fit(X, y)
 
-    hf.replicability(Counting(k=3), X, y, n_halvings=12)
+    hf.replicability(Counting(k=3), X, y, n_pairs=12)
     assert len(counted) == count_fits(12)
 
 
@@ -671,10 +671,10 @@ def test_what_a_study_found_is_asked_about_and_reported(tmp_path):
     selectors = {"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[4, 8])}
     study = hf.Study(selectors=selectors, perturbation=hf.Bootstrap(10))
     result = study.run(X, y, store=tmp_path / "s.db")
-    found = hf.replicability(result, X, y, n_halvings=12)
+    found = hf.replicability(result, X, y, n_pairs=12)
     assert found.candidate in result.candidates
     assert find_kept(load_study(tmp_path / "s.db"), found.candidate).sentence == found.sentence
-    hf.replicability(result, X[:, ::-1], y, n_halvings=12)
+    hf.replicability(result, X[:, ::-1], y, n_pairs=12)
     assert find_kept(load_study(tmp_path / "s.db"), found.candidate).sentence == found.sentence  # not of other data
     in_memory = study.run(X, y)
     summary = summarize(in_memory, replicability=found)

@@ -27,7 +27,7 @@ PERTURBATIONS = [
     hf.Noise(4, 0.3),
     hf.NestedSubsamples(2, (0.25, 0.5)),
     hf.NewSeeds(3),
-    hf.resampling.Halvings(3),
+    hf.resampling.SplitHalves(3),
 ]
 every = pytest.mark.parametrize("perturbation", PERTURBATIONS, ids=str)
 Y = np.repeat(["a", "b", "c"], [10, 14, 6])

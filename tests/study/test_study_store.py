@@ -279,13 +279,13 @@ class monkeypatched_threshold:  # noqa: N801
     """Selectors that raise above a threshold do so above another."""
 
     def __init__(self, above):
-        self.above, self.beside = above, Raising.beside
+        self.above, self.before_selecting = above, Raising.before_selecting
 
     def __enter__(self):
-        Raising.beside = lambda selector, values: None
+        Raising.before_selecting = lambda selector, values: None
 
     def __exit__(self, *_):
-        Raising.beside = self.beside
+        Raising.before_selecting = self.before_selecting
 
 
 def test_a_failed_score_is_tried_again_with_its_selection(tmp_path):

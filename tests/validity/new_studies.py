@@ -118,12 +118,12 @@ def mean_agreement(selections):
 # Two studies of one population
 
 
-def ask_study(X, y, selectors, seed, n_halvings=50, n_resamples=50):
+def ask_study(X, y, selectors, seed, n_pairs=50, n_resamples=50):
     """What one study says of its own selections: name of the selector → stabilities, replicability, frequencies."""
     folds, drawn, halved = (
         hf.Study(selectors=selectors, perturbation=perturbation, random_state=seed).run(X, y, on_error="raise")
         for perturbation in (
-            hf.resampling.Folds(10), hf.resampling.Bootstrap(n_resamples), hf.resampling.Halvings(n_halvings)
+            hf.resampling.Folds(10), hf.resampling.Bootstrap(n_resamples), hf.resampling.SplitHalves(n_pairs)
         )
     )  # fmt: skip
     return {
@@ -203,12 +203,12 @@ def compare_source(source, repeats, pairs):
     return studies.merge(known, on="selector").assign(**about), features.assign(data=source.name)
 
 
-def ask_microarray(name, lists=LISTS, n_halvings=100):
+def ask_microarray(name, lists=LISTS, n_pairs=100):
     """What a microarray study says of its own selections; there is no other study."""
     X, y = load_rows(name)
     rows = []
     for kind, size in lists:
-        asked = ask_study(X, y, make_selectors(y, [kind], size), 0, n_halvings=n_halvings, n_resamples=100)
+        asked = ask_study(X, y, make_selectors(y, [kind], size), 0, n_pairs=n_pairs, n_resamples=100)
         folds, drawn, found, _ = asked[kind]
         rows.append(
             {

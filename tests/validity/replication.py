@@ -67,7 +67,7 @@ def truth(name, selector, n, n_studies=STUDIES):
 
 def replicate(job, *, thorough=False):
     """One row per data set: what is said of new studies, and what is true."""
-    name, selector, n, n_sets, n_halvings = job
+    name, selector, n, n_sets, n_pairs = job
     population = POPULATIONS[name]
     n_studies = STUDIES if selector != "forest" else 60
     (half, _), (full, probability) = (truth(name, selector, rows, n_studies) for rows in (n // 2, n))
@@ -75,7 +75,7 @@ def replicate(job, *, thorough=False):
     for seed in range(n_sets):
         X, y = population.draw(n, np.random.default_rng([seed, n, 23]))
         made = SELECTORS[selector](population.task)
-        found = hf.replicability(made, X, y, n_halvings=n_halvings, random_state=seed, thorough=thorough, control=False)
+        found = hf.replicability(made, X, y, n_pairs=n_pairs, random_state=seed, thorough=thorough, control=False)
         mine = found.frame["column"].to_numpy()
         said, came_back = found.frame["probability"].to_numpy(), probability[mine]
         by_bin = np.clip(np.digitize(said, BINS) - 1, 0, 9) if found.reason is None else np.empty(0, int)

@@ -42,7 +42,7 @@ def population():
 def compared(population):
     X, y = population
     selectors = make_selectors(y, ["F test", "lasso"], 10)
-    studies, features = compare_studies(X, y, selectors, 80, 6, n_halvings=25, n_resamples=25)
+    studies, features = compare_studies(X, y, selectors, 80, 6, n_pairs=25, n_resamples=25)
     studies = studies.merge(known_agreements(X, y, selectors, 80, 30), on="selector")
     return studies.assign(data="simulated", rows=1000, features=200, n=80), features.assign(data="simulated")
 
@@ -135,7 +135,7 @@ def test_ten_folds_overstate_on_real_data():
 @needs_data
 def test_a_microarray_is_asked_about_lists():
     try:
-        found = ask_microarray("alon", lists=[("F test", 10)], n_halvings=25)
+        found = ask_microarray("alon", lists=[("F test", 10)], n_pairs=25)
     except FileNotFoundError:
         pytest.skip("needs alon.parquet in HOLDFAST_DATA")
     row = found.iloc[0]

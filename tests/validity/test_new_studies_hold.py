@@ -20,8 +20,8 @@ def few_studies(monkeypatch):
     monkeypatch.setattr(replication, "STUDIES", 80)
 
 
-def found_in(kind, selector, n, n_sets=12, n_halvings=20):
-    return cells(replicate((kind, selector, n, n_sets, n_halvings))).iloc[0]
+def found_in(kind, selector, n, n_sets=12, n_pairs=20):
+    return cells(replicate((kind, selector, n, n_sets, n_pairs))).iloc[0]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_the_truth_of_a_selector_that_always_selects_the_same_is_one():
 
 def test_only_extrapolations_beyond_twice_the_rows_are_refused():
     X, y = replication.POPULATIONS["pathways"].draw(100, np.random.default_rng(0))
-    found = hf.replicability(hf.selectors.AnovaF(10), X, y, n_halvings=25)
+    found = hf.replicability(hf.selectors.AnovaF(10), X, y, n_pairs=25)
     assert found.agreement_at(200) >= found.agreement_at(100) == pytest.approx(found.agreement)
     with pytest.raises(ValueError, match="from 50 to 200, half to twice"):
         found.agreement_at(201)

@@ -227,8 +227,8 @@ def replicate(
     typed: dict[str, Any],
     data: options.DataOrStore = None,
     candidate: options.Candidate = None,
-    halvings: Annotated[
-        int, typer.Option("--halvings", "-n", metavar="N", help="Number of random divisions of the rows into halves.")
+    pairs: Annotated[
+        int, typer.Option("--pairs", "-n", metavar="N", help="Number of random divisions of the rows into halves.")
     ] = 100,
     measure: options.MeasureTexts = None,
     control: Annotated[
@@ -254,7 +254,7 @@ def replicate(
 
     `holdfast replicate patients.csv --target status -s anova:k=10`
 
-    `holdfast replicate patients-study.db --halvings 50`
+    `holdfast replicate patients-study.db --pairs 50`
 
     For a stored study, the result is added to its store and report.
     """
@@ -271,7 +271,7 @@ def replicate(
     with notes(quiet), stopped_cleanly():
         try:
             found = replicability(
-                study, table, candidate=candidate, n_halvings=halvings, control=control, thorough=thorough,
+                study, table, candidate=candidate, n_pairs=pairs, control=control, thorough=thorough,
                 measures=[parse_measure(text) for text in measure or ()], top=top,
                 level=level, n_jobs=chosen["jobs"], progress=not quiet,
             )  # fmt: skip
@@ -288,12 +288,12 @@ def replicate(
 
 def _store(store: Path, candidate: str, found: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
     """Store the result for the report, if it is about the very study of the store; else say why not."""
-    from holdfast.replication import has_halvings, keep_replicability
+    from holdfast.replication import has_split_halves, keep_replicability
     from holdfast.study import load_study
     from holdfast.study.matching import match_store
     from holdfast.study.store import StoreError
 
-    if has_halvings(load_study(store)):
+    if has_split_halves(load_study(store)):
         return  # which answers by itself
     try:
         match = match_store(study, data.X, data.y, data.groups, store)
@@ -329,7 +329,7 @@ def _print_replicability(found: "Replicability") -> None:
     if not known:
         return
     if found.n_empty:
-        out.print(f"{found.n_empty} of {found.n_pairs} halvings were left out: a half selected nothing, or everything.")
+        out.print(f"{found.n_empty} of {found.n_pairs} splits were left out: a half selected nothing, or everything.")
     rows = (
         [row["feature"], format_number(row["probability"]), format_percent(row["frequency"], 0)]
         for row in found.frame.head(MAX_FEATURES).to_dict(orient="records")

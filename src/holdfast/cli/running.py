@@ -281,8 +281,8 @@ DEFAULTS: dict[str, Any] = {
     **{key: [] if OPTIONS[key].kind == "columns" else READ_DEFAULTS[key] for key in READING
        if READ_DEFAULTS[key] not in (None, False)},
 }  # fmt: skip
-HALVINGS = 50
-"""How often the rows are halved to tell what a new study would find."""
+N_PAIRS = 50
+"""How often the rows are split in half to estimate what a new study would select."""
 NOT_KEPT = ("store", "no_store", "jobs", "usual")  # what may differ when a study is resumed, and what was replaced
 
 
@@ -387,7 +387,7 @@ def _replicate(result: "StudyResult", data: "Table", options: dict[str, Any], qu
         say("Would a new study select the same features? Repeated split-half follows (--no-replicability skips it).")
     with notes(quiet=True), stopped_cleanly("the study itself is finished and stored"):
         return replicate_reported(
-            result, data, n_halvings=HALVINGS, n_jobs=options["jobs"], time_limit=options.get("time_limit"),
+            result, data, n_pairs=N_PAIRS, n_jobs=options["jobs"], time_limit=options.get("time_limit"),
             progress=not quiet,
         )  # fmt: skip
 

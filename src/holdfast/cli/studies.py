@@ -8,7 +8,7 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.options import parse_measure
-from holdfast.cli.running import HALVINGS, Planned, Settled, file_options, run_study, settle, stored_command
+from holdfast.cli.running import N_PAIRS, Planned, Settled, file_options, run_study, settle, stored_command
 from holdfast.cli.terminal import console, interval, notes, number, print_data, print_json, table
 from holdfast.serialization import to_plain
 from holdfast.text import UNDEFINED, format_count, format_number, format_percent, format_score
@@ -145,11 +145,11 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
 def _print_plan(plan: Planned, as_json: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
     from holdfast.replication import count_fits
-    from holdfast.resampling import Halvings
+    from holdfast.resampling import SplitHalves
 
     cost = plan.study.cost(plan.data)
-    halved = plan.options["replicability"] and not isinstance(plan.study.perturbation, Halvings)  # which answer it
-    fits = count_fits(HALVINGS) if halved else 0
+    halved = plan.options["replicability"] and not isinstance(plan.study.perturbation, SplitHalves)  # which answer it
+    fits = count_fits(N_PAIRS) if halved else 0
     cost["replicability"] = {"fits": fits, "seconds": fits * cost["seconds"] / max(cost["fits"], 1)}
     if as_json:
         print_json("cost", cost)

@@ -459,7 +459,7 @@ def replicability_data(found: "Replicability", *, most: int = 30) -> pd.DataFram
     --------
     >>> import holdfast as hf
     >>> X, y = hf.datasets.load("breast_cancer")
-    >>> found = hf.replicability(hf.selectors.AnovaF(4), X, y, n_halvings=25)
+    >>> found = hf.replicability(hf.selectors.AnovaF(4), X, y, n_pairs=25)
     >>> hf.plots.replicability_data(found, most=2).round(1)
                     feature  probability  frequency
     0       worst perimeter          1.0        1.0
@@ -493,7 +493,7 @@ def plot_replicability(found: "Replicability", *, most: int = 30) -> "alt.LayerC
     --------
     >>> import holdfast as hf
     >>> X, y = hf.datasets.load("breast_cancer")
-    >>> found = hf.replicability(hf.selectors.AnovaF(5), X, y, n_halvings=25)
+    >>> found = hf.replicability(hf.selectors.AnovaF(5), X, y, n_pairs=25)
     >>> print(*hf.plots.plot_replicability(found).title.text)
     A new study of this size would be expected to select 5 of your 5 features (4 to 5).
     """
@@ -511,7 +511,7 @@ def draw_replicability(data: pd.DataFrame, *, sentence: str, n_selected: int, n_
     sentence : str
         The answer in words.
     n_selected, n_pairs : int
-        Number of selected features, and of halvings.
+        Number of selected features, and how often the rows were split in half.
     """
     if data.empty or data["probability"].isna().all():
         return text_chart(sentence.removesuffix("."))
@@ -546,4 +546,5 @@ def draw_replicability(data: pd.DataFrame, *, sentence: str, n_selected: int, n_
     left_out = n_selected - len(data)
     notes = [f"{format_count(left_out, 'feature')} less likely to come back left out"] if left_out else []
     chart = alt.layer(lines, points).properties(width=WIDTH, height={"step": 20})
-    return finish_chart(chart, sentence, ["; ".join([*notes, format_count(n_pairs, "halving")])], width=WIDTH + 120)
+    about = [*notes, f"repeated split-half ({n_pairs:,} ×)"]
+    return finish_chart(chart, sentence, ["; ".join(about)], width=WIDTH + 120)

@@ -1,9 +1,9 @@
 r"""The statistics of replicability: how far studies of new samples agree, from halves of one data set.
 
-Two halves of a data set that share no row are independent samples: their mean agreement over many halvings estimates,
-without bias, how far two studies of half the size agree. All else follows from the same fits:
+Two halves of a data set that share no row are independent samples: their mean agreement over many random splits
+estimates, without bias, how far two studies of half the size agree. All else follows from the same fits:
 
-- the interval over data sets, from the spread of each half's agreement with the halves of *other* halvings, which share
+- the interval over data sets, from the spread of each half's agreement with the halves of *other* splits, which share
   about a quarter of all rows with it: a half that agrees more with all others is a sign that rows matter
 - the agreement at the full size, from the selection frequencies as a profile of probabilities that becomes steeper
   with the number of rows
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FACTOR = 4.0
-"""Variance over data sets, per variance of a half's mean agreement with halves of other halvings."""
+"""Variance over data sets, per variance of a half's mean agreement with halves of other splits."""
 SOFTNESS = 0.05
 """Keeps variances above zero where the agreement is 0 or 1."""
 FLOOR = 0.1
@@ -54,22 +54,22 @@ def pearson_table(overlaps: Floats, sizes: Ints, n_features: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class HalvingAgreements:
-    """Agreements of the halves of many halvings of one data set.
+class SplitHalfAgreements:
+    """Agreements of split halves of one data set.
 
     Attributes
     ----------
     within : ndarray
-        Agreement of the two halves of each halving.
+        Agreement of the two halves of each split.
     between : ndarray
-        Agreement of each half with each half of another halving; ``nan`` for itself and its partner.
+        Agreement of each half with each half of another split; ``nan`` for itself and its partner.
     """
 
     within: Floats
     between: Floats
 
     @classmethod
-    def from_table(cls, table: Floats) -> "HalvingAgreements":
+    def from_table(cls, table: Floats) -> "SplitHalfAgreements":
         """Divide a table of agreements of halves 1a, 1b, 2a, 2b, … with each other."""
         places = np.arange(len(table))
         between = table.copy()
@@ -77,7 +77,7 @@ class HalvingAgreements:
         return cls(within=table[places[::2], places[1::2]], between=between)
 
     @classmethod
-    def from_runs(cls, runs: Preferences) -> "HalvingAgreements":
+    def from_runs(cls, runs: Preferences) -> "SplitHalfAgreements":
         """Compare what halves 1a, 1b, 2a, 2b, … selected."""
         members = runs.to_sparse().astype(np.float64)
         return cls.from_table(pearson_table((members @ members.T).toarray(), runs.sizes, runs.n_features))
@@ -102,9 +102,9 @@ class HalvingAgreements:
 
     def half_rate(self, size: float, n_features: int, jackknife: float = 0.0) -> float:
         """Variance of :attr:`half` over data sets, per :func:`soft_variance`; not less than that of a jackknife."""
-        halvings = float(self.within.var(ddof=1)) / self.within.size / soft_variance(self.half)
+        of_splits = float(self.within.var(ddof=1)) / self.within.size / soft_variance(self.half)
         floor = (FLOOR / min(size, n_features - size)) ** 2 / soft_variance(1.0)
-        spread = FACTOR * self.spread / soft_variance(self.overlapping) + halvings
+        spread = FACTOR * self.spread / soft_variance(self.overlapping) + of_splits
         return max(spread, floor, jackknife / soft_variance(self.overlapping))
 
     def full_rate(self) -> float:

@@ -15,7 +15,7 @@ from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.preferences import Preferences
 from holdfast.replication import agreements
-from holdfast.replication.agreements import FEWEST_PAIRS, MAX_COUNT, NO_AGREEMENT, FrequencyProfile, HalvingAgreements
+from holdfast.replication.agreements import FEWEST_PAIRS, MAX_COUNT, NO_AGREEMENT, FrequencyProfile, SplitHalfAgreements
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import read_plain, to_plain
 from holdfast.text import format_number, format_percent
@@ -96,7 +96,7 @@ class Replicability(ResultMixin):
         study of this size selects it, and the ``frequency`` of halves of this data set that did, which is too high for
         features that were selected here because they did well here.
     n_pairs, n_empty : int
-        Number of halvings, and of those that were left out as a half selected nothing, or everything.
+        Number of splits in half, and of those that were left out as a half selected nothing, or everything.
     reason : str or None
         Why there is no number, or none of a part; None if there is.
     cautions : tuple of str
@@ -363,11 +363,11 @@ class Replicability(ResultMixin):
             make_bar("half the size", self.half_agreement, *self.half_interval),
         ]
         note = (
-            f"Agreement of independent studies, from {self.n_pairs} halvings and extrapolated to this size; 0 as by "
-            f"chance, 1 the same features. {format_percent(self.level)} intervals for new data sets."
+            f"Agreement of independent studies, by repeated split-half ({self.n_pairs} ×), extrapolated to this size; "
+            f"0 as by chance, 1 the same features. {format_percent(self.level)} intervals for new data sets."
         )
         if self.reason:
-            note = f"{self.n_pairs} halvings of the rows."
+            note = f"Repeated split-half of the rows ({self.n_pairs} ×)."
         return Card(title="Would a new study find the same features?", verdict=self.sentence, frame=self.frame,
                     caution=" ".join(self.cautions), picture=draw_intervals(bars), note=note)  # fmt: skip
 
@@ -379,7 +379,7 @@ class Replicability(ResultMixin):
             f"agreement {self.agreement:.3f} [{self.interval.low:.3f}, {self.interval.high:.3f}] (extrapolated); "
             f"of studies of half the size {self.half_agreement:.3f} "
             f"[{self.half_interval.low:.3f}, {self.half_interval.high:.3f}] ({self.level:.0%} intervals, "
-            f"{self.n_pairs} halvings)",
+            f"split-half {self.n_pairs} ×)",
             *(f"{name} of studies of half the size {value:.3f}" for name, value in self.other_measures.items()),
             *self.cautions,
         ]
@@ -403,7 +403,7 @@ def estimate_replicability(
     Parameters
     ----------
     halves : Preferences of subsets
-        What was selected on halves 1a, 1b, 2a, 2b, …: the two of a halving share no row.
+        What was selected on halves 1a, 1b, 2a, 2b, …: the two of a split share no row.
     selected : sequence of int
         Columns of the features that were selected on all rows.
     n_rows : int
@@ -419,7 +419,7 @@ def estimate_replicability(
     Returns
     -------
     Replicability
-        Undefined with a reason, if in most halvings a half selected nothing or everything, or the fit to all rows did.
+        Undefined with a reason, if in most splits a half selected nothing or everything, or the fit to all rows did.
 
     Raises
     ------
@@ -444,7 +444,7 @@ def estimate_replicability(
     if halves.kind != "subset" or halves.n_runs % 2:
         raise ValueError(f"Expected subsets of pairs of halves, got {halves.n_runs} {halves.kind}s.")
     mine, some = np.sort(np.asarray(selected, dtype=np.int64)), (halves.sizes > 0) & (halves.sizes < halves.n_features)
-    usable = some[::2] & some[1::2]  # halvings with an agreement
+    usable = some[::2] & some[1::2]  # splits with an agreement
     n_pairs, n_empty = usable.size, int((~usable).sum())
     reason = _why_undefined(n_pairs, n_empty, mine.size, halves)
     about: dict[str, Any] = {
@@ -457,7 +457,7 @@ def estimate_replicability(
         return Replicability(agreement=math.nan, interval=nothing, half_agreement=math.nan, half_interval=nothing,
                              frame=_frame(halves, mine, unknown), **about)  # fmt: skip
     runs = halves.take(np.flatnonzero(np.repeat(usable, 2)).tolist())
-    found, profile = HalvingAgreements.from_runs(runs), FrequencyProfile(runs.counts, runs.n_runs)
+    found, profile = SplitHalfAgreements.from_runs(runs), FrequencyProfile(runs.counts, runs.n_runs)
     size, share = float(runs.sizes.mean()), mine.size / runs.n_features
     slow, usual, fast = (
         profile.extrapolate(found.half, size, 2, mine.size, growth)
@@ -476,14 +476,14 @@ def estimate_replicability(
 
 def _why_undefined(n_pairs: int, n_empty: int, n_selected: int, halves: Preferences) -> str | None:
     if n_pairs < FEWEST_PAIRS:
-        pairs = "1 halving is" if n_pairs == 1 else f"{n_pairs} halvings are"
+        pairs = "1 split in half is" if n_pairs == 1 else f"{n_pairs} splits in half are"
         return f"{pairs} too few, {FEWEST_PAIRS} are needed"
     if not n_selected:
         return "nothing was selected on all rows"
     if 2 * n_empty > n_pairs or n_pairs - n_empty < FEWEST_PAIRS:
         sizes = {"nothing": (halves.sizes == 0).any(), "everything": (halves.sizes == halves.n_features).any()}
         what = ", or ".join(name for name, found in sizes.items() if found)
-        return f"in {n_empty} of {n_pairs} halvings a half selected {what}"
+        return f"in {n_empty} of {n_pairs} splits a half selected {what}"
     return "every feature was selected on all rows" if n_selected == halves.n_features else None
 
 

@@ -1,4 +1,4 @@
-"""Whether a new study would select the same features: halvings of one candidate, and what they say."""
+"""Whether a new study would select the same features: repeated split-half of one candidate, and what it says."""
 
 import math
 import warnings
@@ -12,12 +12,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from holdfast.declared import renamed
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Preferences
-from holdfast.replication.agreements import FEWEST_PAIRS, Floats, HalvingAgreements, pearson
+from holdfast.replication.agreements import FEWEST_PAIRS, Floats, SplitHalfAgreements, pearson
 from holdfast.replication.result import UNKNOWN, Replicability, estimate_replicability
-from holdfast.resampling import Halvings, Samples
+from holdfast.resampling import Samples, SplitHalves
 from holdfast.resampling.kinds import ALL_ROWS, find_copies
 from holdfast.resampling.split import ROWS, check_count, deal_into_folds, rng_of
 from holdfast.similarity import Correlation
@@ -45,7 +46,7 @@ def read_runs(result: StudyTables, candidate: str, top: int | None, measured: bo
 
 
 def complete_pairs(result: StudyTables, halves: Preferences) -> Preferences:
-    """The halves of halvings both of whose fits ended well, in order."""
+    """The halves of splits both of whose fits ended well, in order."""
     splits = result.split_numbers(halves)
     order = np.argsort(splits)
     blocks = result.split_table["block"].loc[splits[order].tolist()].to_numpy()
@@ -63,13 +64,13 @@ FEWEST_OF_CLASS = 10
 
 
 def warn_of_failures(result: StudyTables, candidate: str, n_complete: int) -> list[str]:
-    """Say how many halvings were left out because fits failed."""
+    """Say how many splits were left out because fits failed."""
     failures = result.failures[result.failures["candidate"] == candidate]
-    n_halvings = result.n_splits // 2
-    if n_complete == n_halvings or failures.empty:
+    n_pairs = result.n_splits // 2
+    if n_complete == n_pairs or failures.empty:
         return []
     usual = failures["error"].value_counts().index[0]
-    return [f"{n_halvings - n_complete} of {n_halvings} halvings were left out, as fits failed; most often: {usual}"]
+    return [f"{n_pairs - n_complete} of {n_pairs} splits in half were left out, as fits failed; most often: {usual}"]
 
 
 def warn_of_cut(result: StudyTables, cut: int | None) -> list[str]:
@@ -143,8 +144,8 @@ def warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
     ]
 
 
-N_ORDERS, N_HALVINGS = 5, 4
-"""How many times the target is shuffled, and the halvings with each."""
+N_ORDERS, N_PAIRS = 5, 4
+"""How many times the target is shuffled, and split in half with each."""
 NOTEWORTHY = 0.1
 """Agreement with a shuffled target above which it is told, if it is at least half of that with the true one."""
 SHUFFLE = 7
@@ -154,15 +155,15 @@ SHUFFLE = 7
 def shuffled_agreement(plan: Study, given: GivenData, top: int | None, **running: Any) -> float:
     """Return the mean agreement of halves after the target was shuffled; ``nan`` if most of them select nothing."""
     target, seed = np.asarray(given.y), int(plan.random_state)
-    study = replace(plan, perturbation=Halvings(N_HALVINGS))
+    study = replace(plan, perturbation=SplitHalves(N_PAIRS))
     orders = [rng_of(seed, place, SHUFFLE).permutation(len(target)) for place in range(N_ORDERS)]
     within = [_agreements(study, given._replace(y=target[order]), top, running) for order in orders]
     known = np.concatenate(within)
-    return float(known.mean()) if 2 * known.size >= N_ORDERS * N_HALVINGS else math.nan
+    return float(known.mean()) if 2 * known.size >= N_ORDERS * N_PAIRS else math.nan
 
 
 def _agreements(study: Study, given: GivenData, top: int | None, running: dict[str, Any]) -> Floats:
-    """Agreements of the halves of each halving; without those that select nothing, or could not be fitted."""
+    """Agreements of the halves of each split; without those that select nothing, or could not be fitted."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits to a target that is none
         try:
@@ -170,7 +171,7 @@ def _agreements(study: Study, given: GivenData, top: int | None, running: dict[s
             halves = complete_pairs(result, read_runs(result, result.candidates[0], top, measured=True))
         except (ValueError, StudyError):
             return np.empty(0)
-    within = HalvingAgreements.from_runs(halves).within
+    within = SplitHalfAgreements.from_runs(halves).within
     return within[~np.isnan(within)]
 
 
@@ -186,14 +187,16 @@ def warn_of_preference(shuffled: float, half_agreement: float) -> tuple[str, ...
 
 
 GROUPS, PAIRS = 10, 60
-"""How many groups of rows are left out in turn, and the halvings that are repeated without each."""
+"""How many groups of rows are left out in turn, and the splits that are repeated without each."""
 Rows = NDArray[np.int64]
 
 
-def splits_without_groups(halvings: Halvings, samples: Samples, seed: int) -> list[tuple[Rows, Rows]]:
-    """Halves of the first halvings without each group of rows: those of one group together, halves in pairs."""
-    dealt = deal_into_folds(halvings.units(samples), GROUPS, halvings.stratify, rng_of(seed, GROUPS, ROWS))
-    halves = [halvings.make_split(1 + place, samples, seed) for place in range(2 * min(PAIRS, halvings.n_halvings))]
+def splits_without_groups(perturbation: SplitHalves, samples: Samples, seed: int) -> list[tuple[Rows, Rows]]:
+    """Halves of the first splits without each group of rows: those of one group together, halves in pairs."""
+    dealt = deal_into_folds(perturbation.units(samples), GROUPS, perturbation.stratify, rng_of(seed, GROUPS, ROWS))
+    halves = [
+        perturbation.make_split(1 + place, samples, seed) for place in range(2 * min(PAIRS, perturbation.n_pairs))
+    ]
     return [(half.rows[dealt[half.rows] != group], half.rows[:0]) for group in range(GROUPS) for half in halves]
 
 
@@ -237,14 +240,14 @@ def find_kept(result: StudyTables, candidate: str) -> Replicability | None:
         return None  # written by another version: it is made again
 
 
-def has_halvings(result: StudyTables) -> bool:
+def has_split_halves(result: StudyTables) -> bool:
     """Whether a study has halved the rows itself."""
-    return result.perturbation.get("perturbation") == "Halvings"
+    return result.perturbation.get("perturbation") == "Halvings"  # its name in plans
 
 
 def find_known(result: StudyTables, candidate: str, *, level: float = 0.95, X: Any = None) -> Replicability | None:
-    """Return what a study says of a candidate in new studies: by its own halvings, or kept in its store; else None."""
-    if not has_halvings(result):
+    """Return what a study says of a candidate in new studies: by its own split halves, or from its store; else None."""
+    if not has_split_halves(result):
         kept = find_kept(result, candidate)
         return None if kept is None else kept.at_level(level)
     try:
@@ -271,13 +274,14 @@ def format_answer(result: StudyTables, candidate: str, found: Replicability | st
     return answer if len(result.candidates) == 1 else f"{candidate}: {answer}"
 
 
+@renamed(n_halvings="n_pairs")
 def replicability(
     what: Any,
     X: Any,
     y: Any = None,
     *,
     candidate: str | None = None,
-    n_halvings: int = 100,
+    n_pairs: int = 100,
     groups: Any = None,
     level: float = 0.95,
     top: int | None = None,
@@ -292,7 +296,7 @@ def replicability(
     """Estimate how many of the selected features a new study would select too.
 
     That is another question than how stable a selection is when *this* data set is resampled: resamples share rows, new
-    studies do not. Here the selector is fitted to all rows, and to both halves of many random halvings, which share no
+    studies do not. Here the selector is fitted to all rows, and to both halves of many random splits, which share no
     row: their agreement tells without bias how far two studies of half the size would agree; the agreement with a study
     of this size is extrapolated from it. The intervals are over data sets.
 
@@ -304,8 +308,9 @@ def replicability(
         The data, as for :meth:`Study.run`.
     candidate : str, optional
         Name of the candidate; not needed if there is only one.
-    n_halvings : int
-        Number of halvings, at least 10; each is two fits. 50 are usually enough, 25 the least for intervals.
+    n_pairs : int
+        How often the rows are split in half, at least 10 times; each is two fits. 50 are usually enough, 25
+        the least for intervals.
     groups : array, optional
         Rows of one group, such as several samples of one patient, stay together. Without groups equal rows do.
     level : float
@@ -322,7 +327,7 @@ def replicability(
         Halve the rows also after the target was shuffled (45 fits more), to tell a selector that prefers certain
         features whatever the target is.
     thorough : bool
-        Repeat halvings without each of ten groups of rows: up to 1,200 fits more, for a wider interval at half the size
+        Repeat splits without each of ten groups of rows: up to 1,200 fits more, for a wider interval at half the size
         where blocks of near-copies make it too narrow.
     n_jobs : int, optional
         Processes to use, -1 for all cores.
@@ -344,7 +349,7 @@ def replicability(
     See Also
     --------
     holdfast.Study : Its stability says how a selection varies when this data set is resampled.
-    holdfast.resampling.Halvings : The same fits as a design of a study, for several candidates at once.
+    holdfast.resampling.SplitHalves : The same fits as a design of a study, for several candidates at once.
 
     Notes
     -----
@@ -359,7 +364,7 @@ def replicability(
     >>> print(hf.replicability(hf.selectors.AnovaF(5), X, y).sentence)
     A new study of this size would be expected to select 5 of your 5 features (3 to 5).
     """
-    check_count("n_halvings", n_halvings, FEWEST_PAIRS)
+    check_count("n_pairs", n_pairs, FEWEST_PAIRS)
     check_level(level)
     if top is not None:
         check_count("top", top, 1)
@@ -367,7 +372,7 @@ def replicability(
     if isinstance(what, StudyTables):
         candidate = candidate or default_candidate(what)
         top = features_that_count(what, candidate) if top is None else top
-    plan = _plan_halvings(_find_study(what), candidate, Halvings(n_halvings), random_state, asked)
+    plan = _plan_split_halves(_find_study(what), candidate, SplitHalves(n_pairs), random_state, asked)
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
     result = plan.run(X, y, groups=groups, progress=progress, **running)
     cut = None if top is not None else features_that_count(result, result.candidates[0])
@@ -375,7 +380,7 @@ def replicability(
     given, plan = take_data(X, y, groups), replace(plan, task=result.plan["task"])
     data = prepare_data(given.X, given.y, given.groups, plan.covariates, plan.task, None)
     jackknife = _leave_groups_out(plan, given, data, top, progress=progress, **running) if thorough else 0.0
-    found = _ask_halvings(result, result.candidates[0], level, top, data.X, asked, jackknife)
+    found = _ask_split_halves(result, result.candidates[0], level, top, data.X, asked, jackknife)
     found = replace(found, cautions=(*warn_of_cut(result, cut), *warn_of_dependent_rows(data), *found.cautions))
     if control:
         shuffled = shuffled_agreement(plan, given, top, **running)
@@ -386,12 +391,12 @@ def replicability(
     return found
 
 
-def _plan_halvings(
-    study: Study, candidate: str | None, halvings: Halvings, seed: int | None, measures: Sequence[Measure]
+def _plan_split_halves(
+    study: Study, candidate: str | None, perturbation: SplitHalves, seed: int | None, measures: Sequence[Measure]
 ) -> Study:
     """The study of one candidate on halves; without a model, unless covariates need one."""
     names = [name for family in study.families for name in family.names]
-    plan = study_of_candidate(study, _only_candidate(names, candidate), halvings)
+    plan = study_of_candidate(study, _only_candidate(names, candidate), perturbation)
     if seed is not None:
         plan = replace(plan, random_state=seed)
     if not plan.covariates:
@@ -402,7 +407,7 @@ def _plan_halvings(
 
 
 def _leave_groups_out(plan: Study, given: GivenData, data: StudyData, top: int | None, **running: Any) -> float:
-    """Variance over data sets of the mean agreement, by the same halvings without each of some groups of rows."""
+    """Variance over data sets of the mean agreement, by the same splits without each of some groups of rows."""
     seed = int(plan.random_state)
     bound = plan.perturbation.bind(data.X, data.y, data.groups, seed)
     without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, seed))
@@ -423,12 +428,12 @@ def _find_study(what: Any) -> Study:
     return what.study
 
 
-def count_fits(n_halvings: int) -> int:
+def count_fits(n_pairs: int) -> int:
     """Return how many fits :func:`replicability` makes, with its control."""
-    return 1 + 2 * n_halvings + N_ORDERS * (1 + 2 * N_HALVINGS)
+    return 1 + 2 * n_pairs + N_ORDERS * (1 + 2 * N_PAIRS)
 
 
-def replicate_reported(result: StudyTables, data: Any, *, n_halvings: int = 50, **options: Any) -> str:
+def replicate_reported(result: StudyTables, data: Any, *, n_pairs: int = 50, **options: Any) -> str:
     """Estimate the replicability of the candidate that a report shows, unless it is known already.
 
     Parameters
@@ -437,8 +442,8 @@ def replicate_reported(result: StudyTables, data: Any, *, n_halvings: int = 50, 
         What a study found.
     data : Table
         The data.
-    n_halvings : int
-        Number of halvings.
+    n_pairs : int
+        How often the rows are split in half.
     **options
         Of :func:`replicability`.
 
@@ -451,7 +456,7 @@ def replicate_reported(result: StudyTables, data: Any, *, n_halvings: int = 50, 
     known = find_known(result, candidate)
     if known is None:
         try:
-            known = replicability(result, data, candidate=candidate, n_halvings=n_halvings, **options)
+            known = replicability(result, data, candidate=candidate, n_pairs=n_pairs, **options)
         except (ValueError, StudyError) as error:
             return format_answer(result, candidate, str(error).partition("\n")[0].removesuffix("."))
     return format_answer(result, candidate, known)
@@ -472,14 +477,14 @@ def study_replicability(
     X: Any = None,
     measures: Sequence[str | Measure] = (),
 ) -> Replicability:
-    """Estimate how many of a candidate's features a new study would select too, from a study with Halvings.
+    """Estimate how many of a candidate's features a new study would select too, from a study with SplitHalves.
 
     Of another study, what was kept in its store is returned, if something was (:func:`keep_replicability`).
 
     Parameters
     ----------
     result : StudyResult
-        Of a study with :class:`~holdfast.resampling.Halvings`, or of one whose store says more.
+        Of a study with :class:`~holdfast.resampling.SplitHalves`, or of one whose store says more.
     candidate : str, optional
         Name of a candidate; not needed if there is only one.
     level : float
@@ -504,20 +509,20 @@ def study_replicability(
 
     See Also
     --------
-    holdfast.replicability : Runs the halvings too.
+    holdfast.replicability : Runs the fits too.
     """
-    if not has_halvings(result):
+    if not has_split_halves(result):
         kept = find_kept(result, _only_candidate(result.candidates, candidate))
         if kept is not None:
             return kept.at_level(level)
         raise ValueError(
-            "Expected a study with hf.resampling.Halvings, which fits all rows and halves that share no row, got one "
-            f"with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."
+            "Expected a study with hf.resampling.SplitHalves, which fits all rows and halves that share no row, got "
+            f"one with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."
         )
-    return _ask_halvings(result, _only_candidate(result.candidates, candidate), level, top, X, measures)
+    return _ask_split_halves(result, _only_candidate(result.candidates, candidate), level, top, X, measures)
 
 
-def _ask_halvings(
+def _ask_split_halves(
     result: StudyTables,
     candidate: str,
     level: float,
@@ -526,7 +531,7 @@ def _ask_halvings(
     measures: Sequence[str | Measure],
     jackknife: float = 0.0,
 ) -> Replicability:
-    """Estimate replicability from a study with halvings; ``jackknife`` as for :func:`estimate_replicability`."""
+    """Estimate replicability from a study with split halves; ``jackknife`` as for :func:`estimate_replicability`."""
     _check_fits(result, candidate)
     whole, halves = (read_runs(result, candidate, top, measured) for measured in (False, True))
     selected, pairs = whole.lists()[0], complete_pairs(result, halves)
@@ -549,7 +554,7 @@ def _ask_halvings(
 
 
 def _check_fits(result: StudyTables, candidate: str) -> None:
-    """Raise if the fit to all rows failed, or half of those to halves: with fewer, some halving is complete."""
+    """Raise if the fit to all rows failed, or half of those to halves: with fewer, some split is complete."""
     failures = result.failures[result.failures["candidate"] == candidate]
     of_all_rows = failures["run"] == ALL_ROWS
     for what, failed, most in (("all rows", of_all_rows, 0), ("halves", ~of_all_rows, result.n_splits // 2 - 1)):

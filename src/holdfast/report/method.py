@@ -131,7 +131,7 @@ def _on_new_studies(findings: Findings) -> list[str]:
     if found is None or found.reason is not None:
         return ["All figures describe the variation over resamples of this data set, not over new samples."]
     return [
-        f"Agreement with a new study was estimated from {found.n_pairs} random halvings of the rows: that of two "
+        f"Agreement with a new study was estimated by repeated split-half of the rows ({found.n_pairs} ×): that of two "
         "studies of half the size as the mean Pearson correlation of what the two halves selected, which share no row; "
         "that of studies of this size by extrapolation. Its intervals describe the variation over data sets.",
         "All other figures describe the variation over resamples of this data set, not over new samples.",

@@ -154,7 +154,7 @@ class Replication:
     rows_sentence : str
         With how many rows half of the features would be expected again; empty if nothing was shown.
     n_pairs : int
-        Number of halvings behind it.
+        Number of times that the rows were split in half.
     cautions : tuple of str
         What the data say against it.
     """

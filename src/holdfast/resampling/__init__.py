@@ -4,16 +4,19 @@
 ``kinds`` has all perturbations. Begin with :class:`Bootstrap`, the shortest.
 """
 
+from typing import Any
+
+from holdfast.declared import warn_of_former_name
 from holdfast.resampling.kinds import (
     Bootstrap,
     ComplementaryPairs,
     Folds,
     GivenSplits,
-    Halvings,
     NestedFolds,
     NestedSubsamples,
     NewSeeds,
     Noise,
+    SplitHalves,
     Subsample,
     as_perturbation,
 )
@@ -26,7 +29,6 @@ __all__ = [
     "Design",
     "Folds",
     "GivenSplits",
-    "Halvings",
     "NestedFolds",
     "NestedSubsamples",
     "NewSeeds",
@@ -34,6 +36,15 @@ __all__ = [
     "Perturbation",
     "Samples",
     "Split",
+    "SplitHalves",
     "Subsample",
     "as_perturbation",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a class by its former name."""
+    if name == "Halvings":
+        warn_of_former_name("resampling.Halvings", "resampling.SplitHalves")
+        return SplitHalves
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

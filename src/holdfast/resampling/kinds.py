@@ -1,4 +1,4 @@
-"""The kinds of perturbations: rows that are drawn, folds, given splits, halvings, and all rows with noise or new seeds.
+"""The kinds of perturbations: drawn rows, folds, given splits, split halves, and all rows with noise or new seeds.
 
 Each declares what is said of it, and makes a split from seed and number alone; :class:`Perturbation` does the rest.
 """
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.checks import is_number
-from holdfast.declared import About
+from holdfast.declared import About, renamed
 from holdfast.resampling.split import (
     NOISE,
     PERTURBATIONS,
@@ -559,19 +559,20 @@ ALL_ROWS = "all rows"
 
 
 @PERTURBATIONS.add
+@renamed(n_halvings="n_pairs")
 @dataclass(frozen=True)
-class Halvings(Perturbation):
-    """Halvings: all rows once, then again and again two halves that share no row.
+class SplitHalves(Perturbation):
+    """Repeated split-half: all rows once, then repeatedly two random halves that share no row.
 
-    The two halves of a halving are independent samples, so their agreement tells how far two studies of half this size
+    The two halves of a split are independent samples, so their agreement tells how far two studies of half this size
     would agree, and with what was selected on all rows how far a new study would
     (:meth:`~holdfast.StudyResult.replicability`). Rows of one group stay together; without groups, equal rows do. Every
     row is in one of the two halves.
 
     Parameters
     ----------
-    n_halvings : int
-        Number of halvings; there are twice as many halves.
+    n_pairs : int
+        Number of pairs of halves.
     stratify : bool
         Halve every class.
     random_state : int, optional
@@ -585,7 +586,7 @@ class Halvings(Perturbation):
     Examples
     --------
     >>> import holdfast as hf
-    >>> for split in hf.resampling.Halvings(1).splits([0, 0, 0, 1, 1, 1]):
+    >>> for split in hf.resampling.SplitHalves(1).splits([0, 0, 0, 1, 1, 1]):
     ...     print(split.label, split.train)
     all rows [0 1 2 3 4 5]
     halving 0a [1 2 3]
@@ -593,9 +594,9 @@ class Halvings(Perturbation):
     """
 
     about = About(
-        name="halvings",
-        summary="Fit to all rows once, and again and again to two halves that share no row, for replicability.",
-        methods="{n} random halves of the rows, in pairs that share no row, beside all rows",
+        name="split_halves",
+        summary="Fit to all rows once, and repeatedly to two halves that share no row, for replicability.",
+        methods="repeated split-half ({blocks} ×: two random halves of the rows that share none), and all rows",
         scope="disjoint halves of this data set: how far two studies of half its size would agree",
         no_interval="halves of one data set do not show how much new data sets would differ; replicability has an "
         "interval that does",
@@ -603,25 +604,28 @@ class Halvings(Perturbation):
         "far two studies of half this size would agree, and on pure noise it would be about 0.",
         reference="shah2013",
     )
-    _least_counts: ClassVar = {"n_halvings": 1}
+    _least_counts: ClassVar = {"n_pairs": 1}
     rows_only: ClassVar[bool] = False
-    grows: ClassVar[str | None] = "n_halvings"
+    grows: ClassVar[str | None] = "n_pairs"
     design: ClassVar[Design] = "pairs"
 
-    n_halvings: int = 100
+    n_pairs: int = 100
     stratify: bool = True
     random_state: int | None = field(default=None, repr=False)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return 1 + 2 * self.n_halvings
+        return 1 + 2 * self.n_pairs
 
     @property
     def least_units(self) -> int:
         return 4
 
-    def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "Halvings":
+    def identity(self) -> dict[str, Any]:
+        return {"perturbation": "Halvings", "stratify": self.stratify}  # its name in the plans of stores
+
+    def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "SplitHalves":
         copies = None if groups is not None else find_copies(X)
-        return self if copies is None else _HalvingsOfCopies(self.n_halvings, self.stratify, self.random_state, copies)
+        return self if copies is None else _SplitHalvesOfCopies(self.n_pairs, self.stratify, self.random_state, copies)
 
     def units(self, samples: Samples) -> Samples:
         """Return the rows with those that stay together as groups.
@@ -642,23 +646,20 @@ class Halvings(Perturbation):
         samples = self.units(samples)
         if index == 0:
             return split_of_rows(ALL_ROWS, 0, samples, seed, np.arange(samples.n), no_rows(), measured=False)
-        halving, half = divmod(index - 1, 2)
-        rng = rng_of(seed, halving, ROWS)
+        pair, half = divmod(index - 1, 2)
+        rng = rng_of(seed, pair, ROWS)
         strata = samples.strata(self.stratify)
         deck = np.concatenate([rng.permutation(strata[stratum]) for stratum in rng.permutation(len(strata))])
         rows = samples.rows_of(deck[(rng.integers(2) + half) % 2 :: 2])
-        return split_of_rows(f"halving {halving}{'ab'[half]}", index, samples, seed, rows, block=halving)
+        return split_of_rows(f"halving {pair}{'ab'[half]}", index, samples, seed, rows, block=pair)
 
 
 @dataclass(frozen=True)
-class _HalvingsOfCopies(Halvings):
-    """Halvings of data in which some rows are equal: these stay together."""
+class _SplitHalvesOfCopies(SplitHalves):
+    """Split halves of data in which some rows are equal: these stay together."""
 
-    about = Halvings.about
+    about = SplitHalves.about
     copies: Ints = field(default_factory=no_rows, repr=False, compare=False)
-
-    def identity(self) -> dict[str, Any]:
-        return Halvings(self.n_halvings, self.stratify).identity()
 
     def units(self, samples: Samples) -> Samples:
         return replace(samples, groups=self.copies)

@@ -585,5 +585,7 @@ def deal_into_folds(samples: Samples, n_folds: int, stratify: bool, rng: np.rand
     return fold_of_unit[samples.unit_of]
 
 
-PERTURBATIONS: Registry[type[Perturbation]] = Registry("perturbation", where="holdfast.resampling.PERTURBATIONS")
+PERTURBATIONS: Registry[type[Perturbation]] = Registry(
+    "perturbation", where="holdfast.resampling.PERTURBATIONS", former={"halvings": "split_halves"}
+)
 """Perturbations by name. ``PERTURBATIONS.add`` registers a class of your own; it works as a decorator."""

@@ -37,7 +37,8 @@ def describe(thing: Any) -> Any:
         return {_path(type(thing)): {name: describe(parameters[name]) for name in sorted(parameters)}}
     if inspect.isroutine(thing) or isinstance(thing, type):
         return _path(thing) + _code(thing)
-    state = {name: describe(value) for name, value in sorted(getattr(thing, "__dict__", {}).items())}
+    former = FORMER_PARAMETERS.get(type(thing).__name__, {})
+    state = {former.get(name, name): describe(value) for name, value in sorted(getattr(thing, "__dict__", {}).items())}
     return {_path(type(thing)): state or joblib.hash(thing)}
 
 
@@ -51,17 +52,22 @@ NAMED_IN_PLANS = {
     "resampling.drawn": ("Bootstrap", "ComplementaryPairs", "NestedSubsamples", "Subsample"),
     "resampling.folds": ("Folds", "NestedFolds"),
     "resampling.given": ("GivenSplits",),
-    "resampling.halvings": ("Halvings",),
+    "resampling.halvings": ("SplitHalves",),
     "resampling.unsampled": ("NewSeeds", "Noise"),
 }
 """Modules by which stores of format 4 name classes that are defined elsewhere now."""
+FORMER_NAMES = {"SplitHalves": "Halvings"}
+FORMER_PARAMETERS = {"SplitHalves": {"n_pairs": "n_halvings"}}
+"""Names that stores keep for what has another name now."""
 _MODULES = {name: f"holdfast.{module}" for module, names in NAMED_IN_PLANS.items() for name in names}
 
 
 def _path(thing: Any) -> str:
     module = getattr(thing, "__module__", None) or "builtins"
     name = getattr(thing, "__qualname__", repr(thing))
-    return f"{_MODULES.get(name, module) if module.startswith('holdfast.') else module}.{name}"
+    if module.startswith("holdfast."):
+        return f"{_MODULES.get(name, module)}.{FORMER_NAMES.get(name, name)}"
+    return f"{module}.{name}"
 
 
 def _code(thing: Any) -> str:

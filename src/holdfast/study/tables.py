@@ -544,7 +544,7 @@ class StudyTables:
         top : int, optional
             Of selections that were cut from an order, so many of the best features instead.
         measured : bool
-            False for the splits that do not enter the stability: outer folds, and all rows beside halvings.
+            False for the splits that do not enter the stability: outer folds, and all rows next to split halves.
 
         Returns
         -------

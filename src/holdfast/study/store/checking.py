@@ -150,7 +150,10 @@ def parse_meta(rows: Sequence[Row]) -> dict[str, Any]:
     """The facts of a study that are kept by name."""
     meta = {key: json.loads(value) for key, value in rows}
     if isinstance(command := meta.get("command"), dict):
-        meta["command"] = {FORMER_OPTIONS.get(key, key): value for key, value in command.items()}
+        command = {FORMER_OPTIONS.get(key, key): value for key, value in command.items()}
+        if str(command.get("perturb")).startswith("halvings"):
+            command["perturb"] = command["perturb"].replace("n_halvings", "n_pairs").replace("halvings", "split_halves")
+        meta["command"] = command
     return meta
 
 
