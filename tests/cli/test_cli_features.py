@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import holdfast as hf
 from holdfast.cli import app
 from holdfast.cli.features import judge_list
+from holdfast.tradeoff.selected import DOES_NOT_HOLD, NOT_ABOVE_CHANCE
 from study_parts import anova, small_data
 
 X, Y = small_data(n=120)
@@ -99,7 +100,9 @@ def test_a_list_is_judged_as_a_whole_and_unknown_names_get_a_hint(folder):
     found = hf.load_study(folder / "s.db").features("anova(k=4)")
     assert judge_list([often], found).startswith(f"The whole list is {often['verdict']} (1 feature).")
     some = judge_list([often, {"feature": "f11", "verdict": "undecided"}], found)
-    assert f"of 2 features, 1 is {often['verdict']}. The others: 1 undecided." in some
+    assert f"of 2 features, 1 is {often['verdict']}. Of the others, 1 is undecided." in some
+    rare = [{"feature": "f11", "verdict": verdict} for verdict in (DOES_NOT_HOLD, *[NOT_ABOVE_CHANCE] * 8)]
+    assert "Of the others, 1 does not hold; 8 do not hold (may be chance)." in judge_list([often, *rare], found)
     assert "unknown; did you mean 'f0'?" in mixed
     none = run("check", "genie,other", "--store", folder / "s.db")
     assert "No feature of the study has a name of this list" in str(none.exception)

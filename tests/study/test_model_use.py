@@ -219,9 +219,9 @@ def test_words_are_those_of_target_and_model():
     assert machines["model_use"].iloc[0] == "moves predictions toward relapse in 100 % of its models"
 
 
-def test_signs_that_differ_point_both_ways():
+def test_signs_that_differ_are_not_stated():
     found = run(LogisticRegression(), LABELS, perturbation=hf.Bootstrap(40), sizes=[8]).features().frame
-    both = found[found["model_use"].str.startswith("points both ways")]
+    both = found[found["model_use"].str.startswith("sign not shown")]
     assert not both.empty
     assert (both["model_agreement"] < 1).all()
     few = found[found["model_use"].str.endswith("too few to tell")]

@@ -141,7 +141,7 @@ def test_a_list_is_checked_name_by_name():
     guessing = [(run, "always 0", "accuracy", 0.5) for run in range(40)]
     result = make_result({"a": {"sets": sets, "scores": scores_around(0.9, 40)}}, baselines=guessing)
     found = hf.check_features([0, 1, 4, 5, "gene"], result)
-    twice = "at most twice as often as by chance"
+    twice = "does not hold; at most twice chance"
     assert found["verdict"].tolist() == ["holds", "takes turns", "undecided", twice, "unknown"]
     assert found["count"].tolist() == [40, 20, 16, 0, 0]
     assert found.loc[1, "with_stand_ins"] == 1
@@ -150,13 +150,23 @@ def test_a_list_is_checked_name_by_name():
     assert hf.check_features([1], make_result({"a": {"sets": rare}}), "a")["verdict"].tolist() == ["does not hold"]
 
 
+def test_the_rarer_feature_has_no_softer_word():
+    """None, 3, 10 and 25 of 100 runs, where chance is 2 %: all of them do not hold."""
+    sets = [
+        [0, *([1] if run < 25 else []), *([2] if run < 10 else []), *([3] if run < 3 else [])] for run in range(100)
+    ]
+    for n_features in (20, 500, 7000):
+        found = hf.check_features([1, 2, 3, 4], make_result({"a": {"sets": sets}}, n_features=n_features), "a")
+        assert all(verdict.startswith("does not hold") for verdict in found["verdict"])
+
+
 def test_chance_has_two_labels():
     """Five of 40 runs where chance is 6.25 %: not shown to exceed it, and not shown to stay below twice as much."""
     sets = [[0, *([1] if run < 5 else []), *([2] if run < 1 else [])] for run in range(40)]
     few = hf.check_features([1, 2], make_result({"a": {"sets": sets}}, n_features=20), "a")
-    assert few["verdict"].tolist() == ["not shown to exceed chance", "not shown to exceed chance"]
+    assert few["verdict"].tolist() == ["does not hold; may be chance", "does not hold; may be chance"]
     many = make_result({"a": {"sets": [one for one in sets for _ in range(5)]}}, n_features=20)
-    assert hf.check_features([2], many, "a")["verdict"].tolist() == ["at most twice as often as by chance"]
+    assert hf.check_features([2], many, "a")["verdict"].tolist() == ["does not hold; at most twice chance"]
 
 
 @pytest.mark.parametrize("n_runs", [20, 100])
@@ -169,7 +179,7 @@ def test_what_is_said_to_be_at_most_twice_chance_is(n_runs, strengths):
         p = np.repeat(np.array(strengths) / np.mean(strengths) * 0.1, 200 // len(strengths))
         sets = [np.flatnonzero(rng.random(p.size) < p).tolist() for _ in range(n_runs)]
         found = hf.check_features(range(p.size), make_result({"a": {"sets": sets}}, n_features=p.size), "a")
-        labeled = (found["verdict"] == "at most twice as often as by chance").to_numpy()
+        labeled = (found["verdict"] == "does not hold; at most twice chance").to_numpy()
         said, right = said + labeled.sum(), right + (p[labeled] <= 2 * p.mean() + 1e-12).sum()
     assert right >= 0.95 * said
 

@@ -120,7 +120,7 @@ def test_features_that_were_never_selected_are_found_by_their_name(client):
     row = found["features"]["shown"][found["columns"].index(never)]
     assert (row["count"], row["frequency"]) == (0, 0)
     page, text = ask(client, f"scored-study/features/{never}", candidate="anova(size=2)")
-    assert page["feature"]["verdict"] == row["verdict"] == "not shown to exceed chance"
+    assert page["feature"]["verdict"] == row["verdict"] == "does not hold; may be chance"
     assert "drawn at random" in page["reason"]
     assert page["position"] == 0
     assert page["previous"] is page["next"] is None

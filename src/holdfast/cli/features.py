@@ -162,6 +162,14 @@ def _refuse_unknown(rows: Sequence[Mapping[str, Any]], result: "StudyResult") ->
         raise ValueError(f"No feature of the study has a name of this list, such as {first!r}{hint}")
 
 
+def _count_verdict(count: int, verdict: str) -> str:
+    """Return how many features have a verdict, as part of a sentence: "8 do not hold (may be chance)"."""
+    head, _, more = verdict.partition("; ")
+    verbs = {"takes turns": "take turns", "does not hold": "do not hold"}
+    said = f"{'is' if count == 1 else 'are'} {head}" if head not in verbs else head if count == 1 else verbs[head]
+    return f"{count} {said}" + (f" ({more})" if more else "")
+
+
 def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> str:
     """Return whether a list holds as a whole, in a sentence or two."""
     verdicts = [str(row["verdict"]) for row in rows]
@@ -172,7 +180,7 @@ def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> 
     if len(often) == len(rows):
         head = f"The whole list {'holds' if holds else f'is {often[0]}'} ({size})."
     others = [verdict for verdict in dict.fromkeys(verdicts) if verdict not in often]
-    counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in others]
+    counts = [_count_verdict(verdicts.count(verdict), verdict) for verdict in others]
     listed = {str(row["feature"]) for row in rows}
     table = found.frame
     absent = [
@@ -181,7 +189,7 @@ def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> 
         if verdict.startswith(("holds", "selected often")) and str(name) not in listed
     ]
     more = f" Selected as often, but not on the list: {join_first(absent, 6)}."
-    return head + (f" The others: {'; '.join(counts)}." if counts else "") + (more if absent else "")
+    return head + (f" Of the others, {'; '.join(counts)}." if counts else "") + (more if absent else "")
 
 
 # The data

@@ -139,8 +139,8 @@ def warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
         return []
     return [
         f"A selected feature has {largest - 1} near-copies (correlation of {alike:.2g} or more), and the list "
-        f"{selected.size} features: studies may swap copies, and the intervals may be too narrow; yu is a measure that "
-        "counts copies as the same."
+        f"{selected.size} features: a new study may select a copy instead, which counts as another feature here, and "
+        "the intervals may be too narrow."
     ]
 
 

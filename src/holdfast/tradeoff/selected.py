@@ -513,7 +513,8 @@ def _find_coefficients(
 def _describe(result: StudyTables, up: bool, share: float, shown: bool) -> str:
     percent = format_share(share)
     if not shown:
-        return "one sign in all of its models, too few to tell" if share == 1 else f"points both ways: {percent}"
+        few = "one sign in all of its models, too few to tell"
+        return few if share == 1 else f"sign not shown: {percent} of its models agree"
     return f"{_describe_sign(result, up)} in {percent} of its models"
 
 
@@ -529,8 +530,9 @@ HOLDS = "holds"
 OFTEN = "selected often"
 UNTESTED = f"{OFTEN}; whether it carries information was not tested"
 NOT_SHOWN = f"{OFTEN}; not shown to carry information"
-NOT_ABOVE_CHANCE = "not shown to exceed chance"
-AT_MOST_TWICE = "at most twice as often as by chance"
+DOES_NOT_HOLD = "does not hold"
+NOT_ABOVE_CHANCE = f"{DOES_NOT_HOLD}; may be chance"
+AT_MOST_TWICE = f"{DOES_NOT_HOLD}; at most twice chance"
 
 
 def check_features(
@@ -578,9 +580,9 @@ def check_features(
         - *takes turns*: only together with its stand-ins,
         - *undecided*: the interval holds the threshold,
         - *does not hold*: the interval is below the threshold, but above chance,
-        - *not shown to exceed chance*: the interval holds the frequency of features drawn at random, which is the mean
-          number of selected features over the number of all,
-        - *at most twice as often as by chance*: the interval ends at or below twice that frequency,
+        - *does not hold; may be chance*: the interval includes the frequency of features drawn at random, which is the
+          mean number of selected features over the number of all,
+        - *does not hold; at most twice chance*: the interval ends at or below twice that frequency,
         - *unknown*: no feature of the study has this name.
 
     See Also
@@ -605,7 +607,7 @@ def check_features(
     >>> checked[["count", "frequency", "verdict"]].reset_index()
                 feature  count  frequency                              verdict
     0  petal width (cm)     20        1.0                                holds
-    1  sepal width (cm)      0        0.0  at most twice as often as by chance
+    1  sepal width (cm)      0        0.0  does not hold; at most twice chance
     2       petal color      0        NaN                              unknown
     """
     check_level(level)
@@ -671,7 +673,7 @@ def _judge_rare(low: float, high: float, joint: float, chance: float, threshold:
         return "takes turns"
     if low <= chance and high < threshold:
         return AT_MOST_TWICE if high <= 2 * chance else NOT_ABOVE_CHANCE
-    return "does not hold" if high < threshold else "undecided"
+    return DOES_NOT_HOLD if high < threshold else "undecided"
 
 
 def default_candidate(result: StudyTables) -> str:

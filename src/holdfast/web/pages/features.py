@@ -25,6 +25,7 @@ from holdfast.text import format_count, format_percent
 from holdfast.tradeoff import SelectedFeatures, check_features
 from holdfast.tradeoff.selected import (
     AT_MOST_TWICE,
+    DOES_NOT_HOLD,
     HOLDS,
     NOT_ABOVE_CHANCE,
     NOT_SHOWN,
@@ -48,7 +49,7 @@ routes = Routes()
 Sort: TypeAlias = Literal["frequency", "name", "effect", "with-stand-ins", "column"]
 LEVEL, THRESHOLD = 0.95, 0.5
 VERDICTS = (
-    HOLDS, OFTEN, UNTESTED, NOT_SHOWN, "takes turns", "undecided", "does not hold", NOT_ABOVE_CHANCE, AT_MOST_TWICE,
+    HOLDS, OFTEN, UNTESTED, NOT_SHOWN, "takes turns", "undecided", DOES_NOT_HOLD, NOT_ABOVE_CHANCE, AT_MOST_TWICE,
 )  # fmt: skip
 """All that is said of a feature, the best first."""
 NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
@@ -421,7 +422,7 @@ def explain_verdict(feature: Feature, facts: Features) -> str:
             f"{format_percent(feature.with_stand_ins, 0)} of the resamples, which is."
         ),
         "undecided": f"{spread} includes {threshold}: more resamples would tell.",
-        "does not hold": f"{spread} is below {threshold}, though above chance ({chance}).",
+        DOES_NOT_HOLD: f"{spread} is below {threshold}, though above chance ({chance}).",
         NOT_ABOVE_CHANCE: f"{spread} includes {chance}, the frequency of a feature drawn at random.",
         AT_MOST_TWICE: f"{spread} ends at or below twice the frequency of a feature drawn at random ({chance}).",
     }
