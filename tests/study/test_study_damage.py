@@ -1,6 +1,7 @@
 """Damage inside a store is named, never read as a result, and what was lost is recomputed."""
 
 import json
+import math
 import re
 import shutil
 import sqlite3
@@ -11,7 +12,7 @@ from contextlib import closing
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
@@ -209,6 +210,8 @@ IMPOSSIBLE = [
     (OUTCOME, {"predictions": b"\2" * 20}),
     (OUTCOME, {"predictions": b""}),
     (OUTCOME, {"scores": bytes(8)}),
+    (OUTCOME, {"scores": np.array([0.5, np.nan]).tobytes()}),
+    (OUTCOME, {"scores": np.array([0.5, 1.5]).tobytes()}),
     (OUTCOME, {"coefficients": bytes(400)}),
     (OUTCOME, {"coefficients": bytes(3)}),
     (OUTCOME, {"candidate": 10**12}),
@@ -259,6 +262,19 @@ def test_a_row_that_is_sealed_rightly_but_cannot_be_is_damaged_and_named(row, ch
     found = verify(copy)
     assert found.state == ("damaged" if table.recomputable else "unusable")
     assert found.tables[table.name]["damaged"]
+
+
+def test_an_undefined_score_that_a_study_stored_is_sound(tmp_path):
+    study = hf.Study(anova(), hf.Folds(30), estimator=LinearRegression(), scoring=["r2", "neg_mean_absolute_error"])
+    study.run(X.iloc[:30], np.linspace(0, 1, 30), store=tmp_path / "s.db")
+    assert hf.load_study(tmp_path / "s.db").summary()["r2"].isna().all()
+    study = hf.Study(anova(), hf.Bootstrap(4), estimator=KNeighborsClassifier(3), scoring={"own": return_nan})
+    study.run(X, Y, store=tmp_path / "own.db")
+    assert hf.load_study(tmp_path / "own.db").summary()["own"].isna().all()
+
+
+def return_nan(model, X, y):
+    return math.nan
 
 
 def test_rows_that_cannot_be_are_recomputed(copy, whole):

@@ -13,6 +13,7 @@ import pandas as pd
 
 from holdfast.cards import Card, Point, draw_points
 from holdfast.cards.results import draw_mean_ranks
+from holdfast.checks import as_names
 from holdfast.inference.intervals import check_level
 from holdfast.inference.ranks import (
     FEW,
@@ -270,7 +271,7 @@ class BenchmarkContents:
         """
         if what not in ("score", "stability"):
             raise ValueError(f"Expected 'score' or 'stability', got {what!r}.")
-        names = self.candidates if candidates is None else [str(name) for name in candidates]
+        names = self.candidates if candidates is None else as_names(candidates, "candidates=")
         for name in names:
             if name not in self.candidates:
                 raise ValueError(f"Expected candidates of the study ({', '.join(self.candidates)}), got {name!r}.")

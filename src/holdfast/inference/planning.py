@@ -1,6 +1,7 @@
 """Planning: the number of runs needed for an interval of a given width."""
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 from scipy.special import ndtri, stdtrit
 
 from holdfast.cards import Svg, draw_intervals, make_bar
-from holdfast.checks import Matrix
+from holdfast.checks import Matrix, is_number
 from holdfast.datasets.selections import make_selections, population_stability
 from holdfast.inference import estimate as estimates
 from holdfast.inference.comparison import degrees_of_freedom
@@ -187,6 +188,12 @@ class PlannedRuns(ResultMixin):
         )
 
 
+def check_half_width(half_width: Any) -> None:
+    """Raise unless this is half of the width that an interval can have."""
+    if not is_number(half_width) or not 1e-9 <= half_width <= sys.float_info.max:
+        raise ValueError(f"Expected a finite half width above 0, got {half_width!r}. The least is 1e-9.")
+
+
 def runs_needed(
     half_width: float,
     *,
@@ -236,8 +243,7 @@ def runs_needed(
     >>> hf.runs_needed(0.05, stability=0.7, size=10, n_features=100)
     71 runs (features selected independently) to 597 (all or nothing) for ±0.05 at 95%, if the stability is 0.7
     """
-    if not half_width >= 1e-9:
-        raise ValueError(f"Expected a half width above 0, got {half_width}. The least is 1e-9.")
+    check_half_width(half_width)
     check_level(level)
     if pilot is not None:
         estimate = pilot if isinstance(pilot, StabilityEstimate) else estimates.stability(pilot, measure, **parameters)

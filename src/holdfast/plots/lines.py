@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from holdfast.checks import as_names
 from holdfast.inference.designs import DesignedRuns, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
@@ -312,7 +313,7 @@ def setting_data(
         return _from_columns(source)
     check_level(level)
     settings = {name: source.settings(name) for name in source.candidates}
-    asked = None if candidates is None else [str(name) for name in candidates]
+    asked = None if candidates is None else as_names(candidates, "candidates=")
     having = [name for name in (settings if asked is None else asked) if setting in source.settings(name)]
     if not having:
         known = sorted({key for values in settings.values() for key in values})

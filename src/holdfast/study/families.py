@@ -29,6 +29,7 @@ from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
 from holdfast.selectors.catalog import SELECTORS
 from holdfast.study.plan import describe
+from holdfast.text import shorten
 
 if TYPE_CHECKING:
     from holdfast.study.data import StudyData
@@ -96,11 +97,12 @@ class Candidates:
                 )
         if self.keep is not None and self.keep not in get_args(Keep):
             raise ValueError(f"Expected keep='order', 'weights' or 'selected', or nothing, got {self.keep!r}.")
-        if not self.cuts:
-            raise ValueError(f"Expected sizes to be a whole number of at least 1, or several, got {self.sizes!r}.")
-        for size in self.cuts:
-            if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
+        sizes: list[Any] = self.cuts or [self.sizes]
+        for size in sizes:
+            if size is not None and (isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1):
                 raise ValueError(f"Expected sizes to be a whole number of at least 1, or several, got {size!r}.")
+            if size is not None and size > ALL:
+                raise ValueError(f"Expected sizes of at most {ALL:,} features, got {shorten(str(size), 30)}.")
 
     @property
     def settings(self) -> list[dict[str, Any]]:
@@ -120,7 +122,8 @@ class Candidates:
         """Every size; None stands for the selection as it is."""
         if self.sizes is None:
             return [None]
-        return list(self.sizes) if isinstance(self.sizes, (Sequence, np.ndarray)) else [self.sizes]
+        sizes: Any = np.atleast_1d(self.sizes) if isinstance(self.sizes, np.ndarray) else self.sizes
+        return list(sizes) if isinstance(sizes, (Sequence, np.ndarray)) and not isinstance(sizes, bytes) else [sizes]
 
     def names(self, family: str) -> list[str]:
         """Return the name of each candidate.

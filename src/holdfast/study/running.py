@@ -16,10 +16,13 @@ import scipy.sparse as sp
 
 from holdfast.declared import FORMER_OPTIONS, About
 from holdfast.inference.intervals import check_level
+from holdfast.inference.planning import check_half_width
 from holdfast.io.record import DataRecord
+from holdfast.measures import find_measure
 from holdfast.models import SCORES
 from holdfast.models.recognized import BlockModel, recognize
 from holdfast.resampling import Perturbation, as_perturbation
+from holdfast.selectors.base import check_whole
 from holdfast.selectors.catalog import SELECTORS
 from holdfast.serialization import to_plain
 from holdfast.study import engines
@@ -79,10 +82,11 @@ class TargetPrecision:
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        if not self.half_width >= 1e-9:
-            raise ValueError(f"Expected a half width above 0, got {self.half_width}. The least is 1e-9.")
-        if not 3 <= self.pilot <= self.cap:
-            raise ValueError(f"Expected a pilot of 3 resamples to cap={self.cap}, got {self.pilot}.")
+        find_measure(self.measure)
+        check_half_width(self.half_width)
+        check_whole("cap", self.cap, 3)
+        if not isinstance(self.pilot, (int, np.integer)) or not 3 <= self.pilot <= self.cap:
+            raise ValueError(f"Expected a pilot of 3 resamples to cap={self.cap}, got {self.pilot!r}.")
 
 
 class StudyError(RuntimeError):

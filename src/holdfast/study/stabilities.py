@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit, stdtrit
 
-from holdfast.checks import Matrix
+from holdfast.checks import Matrix, as_names
 from holdfast.inference.agreements import Kalousis
 from holdfast.inference.comparison import Comparisons
 from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
@@ -352,7 +352,7 @@ def compare(
     --------
     holdfast.compare_many : The same for selections that were not made by a study.
     """
-    names = self.find_comparable() if candidates is None else [str(name) for name in candidates]
+    names = self.find_comparable() if candidates is None else as_names(candidates, "candidates=")
     if len(names) < 2:
         raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
     common = self.common_measure(names, measure)
@@ -443,7 +443,7 @@ def compare_studies(
     if len(set(designs.values())) > 1:
         listed = ", ".join(f"{name}: {design}" for name, design in designs.items())
         raise ValueError(f"Expected studies of one design, whose stabilities mean the same, got {listed}.")
-    compared = _find_candidates(studies, None if candidates is None else list(candidates))
+    compared = _find_candidates(studies, None if candidates is None else as_names(candidates, "candidates="))
     if len(compared) < 2:
         raise ValueError(f"Expected at least two candidates to compare, got {len(compared)}.")
 
@@ -472,7 +472,7 @@ def group_by_splits(studies: Mapping[str, "StudyTables"]) -> dict[str, int]:
     return {name: numbers[key] for name, key in keys.items()}
 
 
-def _find_candidates(studies: Mapping[str, "StudyTables"], asked: list[str] | None) -> dict[str, tuple[str, str]]:
+def _find_candidates(studies: Mapping[str, "StudyTables"], asked: Sequence[str] | None) -> dict[str, tuple[str, str]]:
     """Study and candidate by the name that stands in the comparison."""
     known = {
         f"{name}: {candidate}" if len(studies) > 1 else candidate: (name, candidate)
@@ -547,10 +547,10 @@ def summary(
     """
     self.stored.find_fractions(fraction)  # or a sentence that names those there are
     options = {"fraction": fraction, "X": X}
-    names = self.candidates if candidates is None else [str(name) for name in candidates]
+    names = self.candidates if candidates is None else as_names(candidates, "candidates=")
     if not names:
         raise ValueError("Expected at least one candidate, got none.")
-    if measure is None or isinstance(measure, (str, Measure)):
+    if measure is None or isinstance(measure, (str, bytes, Measure)) or not isinstance(measure, Iterable):
         common = self.common_measure(names, measure)
         rows = [_make_row(self, name, common, level, {**options, **parameters}) for name in names]
         return pd.DataFrame(rows).set_index("candidate")

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.cards import Bar, Card, draw_intervals, make_bar
+from holdfast.checks import as_names
 from holdfast.inference.designs import DesignedRuns, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.measures import Measure
@@ -180,7 +181,7 @@ def nested_choice(
     (0.947, 0.957)
     """
     check_rule(rule, parameters, nested_choice)
-    names = None if candidates is None else list(candidates)
+    names = None if candidates is None else as_names(candidates, "candidates=")
     how: dict[str, Any] = {
         "rule": rule, "metric": metric, "measure": measure, "candidates": names, "level": level, **parameters
     }  # fmt: skip

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import bdtr, stdtr, stdtrit
 
-from holdfast.checks import Matrix, read_only
+from holdfast.checks import Matrix, as_names, read_only
 from holdfast.inference.designs import DesignedRuns, block_values
 from holdfast.inference.estimate import StabilityEstimate, bind_similarity, convert_kind
 from holdfast.inference.intervals import Interval
@@ -301,7 +301,7 @@ def make_points(
     """
     stopped = set(result.stopped.index)
     going = [name for name in result.candidates if name not in stopped]
-    names = going if candidates is None else [str(name) for name in candidates]
+    names = going if candidates is None else as_names(candidates, "candidates=")
     if X is not None or parameters:
         return _find_points(result, names, metric, measure, level, X, parameters)
     return result.memory.get_or_compute(

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.cards import Svg, draw_line, make_bar
-from holdfast.checks import Matrix
+from holdfast.checks import Matrix, as_names
 from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, bind_measure, design_stability
 from holdfast.inference.estimate import bind_similarity
 from holdfast.inference.intervals import Student, check_level, jackknife_variance
@@ -674,7 +674,7 @@ def fraction_profile(
     check_level(level)
     if result.design != "nested_subsamples":
         raise ValueError(f"Expected a study with hf.NestedSubsamples, got one of {result.design}.")
-    names = result.candidates if candidates is None else [str(name) for name in candidates]
+    names = result.candidates if candidates is None else as_names(candidates, "candidates=")
     metric = check_metric(result, metric)
     tables = [_profile_candidate(result, name, measure, metric, level, X, parameters) for name in names]
     return pd.concat(tables, ignore_index=True)
@@ -790,7 +790,7 @@ def ranked_settings(
     """
     if of != "stability" and of not in result.metrics:
         raise ValueError(f"Expected 'stability' or a score ({', '.join(result.metrics)}), got {of!r}.")
-    asked = result.candidates if candidates is None else [str(name) for name in candidates]
+    asked = result.candidates if candidates is None else as_names(candidates, "candidates=")
     if of == "stability":
         chosen = None if measure is None else find_measure(measure)
         values = result.summary(chosen, fraction=fraction, candidates=asked, **parameters)["stability"]

@@ -4,7 +4,9 @@ Checksums do not tell whether a store was made to harm: a row is damaged as well
 """
 
 import json
+import math
 import sqlite3
+import struct
 import warnings
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -18,6 +20,7 @@ import numpy as np
 from holdfast.declared import FORMER_OPTIONS, is_about
 from holdfast.io.record import DataRecord
 from holdfast.kernels.effects import effect_width
+from holdfast.models import SCORES
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
 from holdfast.serialization import from_plain
@@ -28,6 +31,7 @@ from holdfast.study.work import QUANTILES, THIRDS
 
 MAX_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
 MAX_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
+SLACK = 1e-9  # by which rounding may leave the range of a score
 MAX_VANISHED = 100_000  # a store that claims to have lost more splits is not believed
 MAX_NAMED = 5
 PLAN_TABLES = ("meta", "families", "candidates")
@@ -195,7 +199,10 @@ class Known:
         self.checks = checks
         self.n_samples, self.n_features = len(meta["target"]), meta["n_features"]
         self.n_classes = None if meta["classes"] is None else len(meta["classes"])
-        self.n_metrics = len(meta["plan"]["scoring"])
+        scorers = [
+            SCORES.get(scorer) if isinstance(scorer, str) else None for scorer in meta["plan"]["scoring"].values()
+        ]
+        self.score_ranges = [None if score is None else score.range for score in scorers]
         self.keys: Mapping[str, Container[Any]] = {
             "family": {row[0] for row in checks["families"].rows},
             "ordering": {row[0] for row in checks["orderings"].rows},
@@ -241,7 +248,7 @@ class Known:
 
     def allows_outcome(self, row: Row) -> bool:
         """A cut of an order or a preference of its own, with as many coefficients as features, and so on."""
-        candidate, split, kind, preference, predictions, scores, coefficients, *_ = row
+        candidate, split, kind, preference, predictions, scores, coefficients, *_, note = row
         n_selected = None
         if preference is None:
             ordering, size = self.cuts.get(candidate, (None, 0))
@@ -254,7 +261,7 @@ class Known:
             possible = kind in get_args(Kind) and len(preference) == 8 * self.n_features
         return (
             possible
-            and (scores is None or len(scores) == 8 * self.n_metrics)
+            and (scores is None or self._are_scores(scores, note))
             and (predictions is None or split not in self.n_tests or self._are_predictions(predictions, split))
             and (coefficients is None or (n_selected is not None and len(coefficients) == 4 * n_selected))
         )
@@ -274,6 +281,18 @@ class Known:
         if not columns.size:
             return True
         return bool(columns[0] >= 0 and columns[-1] < self.n_features and (columns[1:] > columns[:-1]).all())
+
+    def _are_scores(self, blob: bytes, note: str) -> bool:
+        """Whether there is a score of each metric, in its range; of an undefined one, the fit has a note that says why.
+
+        Scorers that holdfast does not know may return anything.
+        """
+        if len(blob) != 8 * len(self.score_ranges):
+            return False
+        return all(
+            limits is None or limits.low - SLACK <= score <= limits.high + SLACK or (math.isnan(score) and note)
+            for score, limits in zip(struct.unpack(f"<{len(blob) // 8}d", blob), self.score_ranges, strict=True)
+        )
 
     def _are_predictions(self, blob: bytes, split: int) -> bool:
         """Whether there is one prediction for each held-out row, of a class that there is."""
