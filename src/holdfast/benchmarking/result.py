@@ -3,15 +3,15 @@
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from holdfast.cards import Card, Point, draw_points
+from holdfast.cards import Point, Svg, draw_points
 from holdfast.cards.results import draw_mean_ranks
 from holdfast.checks import as_names
 from holdfast.inference.intervals import check_level
@@ -48,58 +48,12 @@ COLUMNS = {
     "high": float, "size": float, "runs": int, "failures": int, "on_front": bool,
 }  # fmt: skip
 NUMBERS_OF_FEATURES = ("n_features", "k", "n_features_to_select")
-"""Parameters by which selectors of holdfast and scikit-learn are told how many features to select."""
-
-
-def make_cells(
-    results: Mapping[str, StudyTables],
-    failures: Mapping[str, str],
-    names: list[str],
-    metric: str | None,
-    measure: Measure | None,
-    level: float,
-) -> pd.DataFrame:
-    """Return one row per data set and candidate; what is missing is ``nan`` with a ``reason``."""
-    rows = [
-        {"dataset": dataset, "candidate": name, **row}
-        for dataset, result in results.items()
-        for name, row in _describe_candidates(result, names, metric, measure, level).items()
-    ]
-    rows += [
-        {"dataset": dataset, "candidate": name, **_missing(reason)}
-        for dataset, reason in failures.items()
-        for name in names
-    ]
-    frame = pd.DataFrame(rows, columns=["dataset", "candidate", *COLUMNS, "reason"])
-    reasons = [reason if isinstance(reason, str) and reason else None for reason in frame["reason"]]
-    return frame.astype(COLUMNS).assign(reason=pd.Series(reasons, dtype=object))
-
-
-def list_candidates(results: Iterable[StudyTables]) -> list[str]:
-    """Return the names of all candidates, in the order of the study."""
-    return list(dict.fromkeys(name for result in results for name in result.candidates))
+"""Parameters of selectors of holdfast and scikit-learn that set how many features are selected."""
 
 
 def _missing(reason: str) -> dict[str, Any]:
     empty = {name: np.nan if kind is float else kind() for name, kind in COLUMNS.items()}
     return {**empty, "reason": reason}
-
-
-def _describe_candidates(
-    result: StudyTables, names: list[str], metric: str | None, measure: Measure | None, level: float
-) -> dict[str, dict[str, Any]]:
-    problems = {name: _find_problem(result, name) for name in names}
-    sound = [name for name, problem in problems.items() if problem is None]
-    common = result.common_measure(sound, measure)
-    with warnings.catch_warnings(action="ignore"):
-        scores, no_score = _score_candidates(result, sound, metric, measure, level)
-        rows = {name: _describe_stability(result, name, common, level) for name in sound}
-    for name, row in rows.items():
-        if scores is not None:
-            row |= {key: scores.loc[name, key] for key in ("score", "score_se", "score_low", "score_high", "on_front")}
-        if np.isnan(row["score"]):
-            row["reason"] = "; ".join(filter(None, [row["reason"], no_score or "it has no score"]))
-    return {name: _missing(problem) if problem is not None else rows[name] for name, problem in problems.items()}
 
 
 def _describe_stability(result: StudyTables, name: str, common: CommonMeasure, level: float) -> dict[str, Any]:
@@ -117,22 +71,6 @@ def _describe_stability(result: StudyTables, name: str, common: CommonMeasure, l
     }  # fmt: skip
 
 
-def _score_candidates(
-    result: StudyTables, names: list[str], metric: str | None, measure: Measure | None, level: float
-) -> tuple[pd.DataFrame | None, str]:
-    """Return scores with intervals and who is on the front, or why there are none."""
-    if not names:
-        return None, ""
-    if metric is None:
-        return None, "the data sets have no score in common"
-    if metric not in result.metrics:
-        return None, f"this data set has no score {metric}"
-    try:
-        return pareto(result, metric, measure, candidates=names, level=level, n_draws=2).frame, ""
-    except ValueError as error:
-        return None, getattr(error, "plain", str(error))
-
-
 def _find_problem(result: StudyTables, name: str) -> str | None:
     """Return why a candidate has neither score nor stability on a data set; None if it may have them."""
     if name not in result.candidates:
@@ -147,152 +85,15 @@ def _find_problem(result: StudyTables, name: str) -> str | None:
 
 
 def _wanted_size(result: StudyTables, name: str) -> int | None:
-    """Return how many features a candidate is told to select; None if it decides itself."""
+    """Return how many features a candidate is set to select; None if it decides itself."""
     described = result.selectors.get(result.family(name))
     parameters: Any = next(iter(described.values()), None) if isinstance(described, Mapping) else None
-    own = parameters if isinstance(parameters, Mapping) else {}
-    setting = result.settings(name)
-    sizes = [result.size_of(name), *(source.get(key) for source in (setting, own) for key in NUMBERS_OF_FEATURES)]
+    sources = [result.settings(name), parameters if isinstance(parameters, Mapping) else {}]
+    sizes = [result.size_of(name), *(source.get(key) for source in sources for key in NUMBERS_OF_FEATURES)]
     return next((size for size in sizes if isinstance(size, int) and not isinstance(size, bool)), None)
 
 
 What: TypeAlias = Literal["score", "stability"]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BenchmarkContents:
-    """The data sets and candidates of a benchmark, with their scores and stabilities.
-
-    Attributes
-    ----------
-    results : dict of StudyResult
-        The results of each data set that could be studied.
-    failures : dict of str
-        Why each of the other data sets could not.
-    metric, measure, level : optional
-        How candidates are compared.
-    folder : Path or None
-        Folder of the stores.
-    only : tuple of str or None
-        Candidates to look at; None for all that the stores hold.
-    """
-
-    results: "dict[str, StudyResult]"
-    failures: dict[str, str] = field(default_factory=dict)
-    metric: str | None = None
-    measure: Measure | None = None
-    level: float = 0.95
-    folder: Path | None = None
-    only: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        check_level(self.level)
-        known = list(dict.fromkeys(metric for result in self.results.values() for metric in result.metrics))
-        if self.metric is not None and known and self.metric not in known:
-            raise ValueError(f"Expected one of the study's scores ({', '.join(known)}), got {self.metric!r}.")
-        if self.measure is not None:
-            _check_measure(self.measure)
-
-    # What there is
-
-    @property
-    def datasets(self) -> list[str]:
-        """Names of all data sets, those that could not be studied last."""
-        return [*self.results, *self.failures]
-
-    @property
-    def candidates(self) -> list[str]:
-        """Names of all candidates."""
-        return list_candidates(self.results.values()) if self.only is None else list(self.only)
-
-    @cached_property
-    def score_name(self) -> str | None:
-        """The score that candidates are compared by; None if the data sets have none in common."""
-        if self.metric is not None:
-            return self.metric
-        metrics = [result.metrics if result.has_scores else [] for result in self.results.values()]
-        return next((name for name in metrics[0] if all(name in other for other in metrics)), None) if metrics else None
-
-    @cached_property
-    def measure_name(self) -> str:
-        """The measure of stability, with its parameters."""
-        if self.measure is not None:
-            return self.measure.label
-        measures = [
-            find_measure(result.common_measure(self._sound(result)).measure).label for result in self.results.values()
-        ]
-        return " or ".join(dict.fromkeys(measures)) or "stability"
-
-    def _sound(self, result: StudyTables) -> list[str]:
-        return [name for name in self.candidates if name in result.candidates]
-
-    @cached_property
-    def cells(self) -> pd.DataFrame:
-        """One row per data set and candidate: score and stability with intervals, size, and why one is missing."""
-        return make_cells(self.results, self.failures, self.candidates, self.score_name, self.measure, self.level)
-
-    @property
-    def scores(self) -> pd.DataFrame:
-        """Mean score of each candidate on each data set; ``nan`` where there is none (see :attr:`cells`)."""
-        return self._table("score")
-
-    @property
-    def stabilities(self) -> pd.DataFrame:
-        """Stability of each candidate on each data set; ``nan`` where there is none (see :attr:`cells`)."""
-        return self._table("stability")
-
-    def _table(self, what: str) -> pd.DataFrame:
-        values = self.cells.set_index(["dataset", "candidate"])[what]
-        index = pd.MultiIndex.from_product([self.datasets, self.candidates])
-        rows = values.reindex(index).to_numpy(dtype=float).reshape(len(self.datasets), len(self.candidates))
-        return pd.DataFrame(rows, index=self.datasets, columns=self.candidates)
-
-    # Over data sets
-
-    def blocks(self, what: What = "stability", candidates: Iterable[str] | None = None) -> Blocks:
-        """Return the data sets on which every candidate has a value: what tests are made on.
-
-        Parameters
-        ----------
-        what : {"score", "stability"}
-            What to compare.
-        candidates : iterable of str, optional
-            Names of candidates; all by default.
-
-        Returns
-        -------
-        Blocks
-            The values, and what was left out.
-
-        Raises
-        ------
-        ValueError
-            If ``what`` is something else, or there is no such candidate.
-        """
-        if what not in ("score", "stability"):
-            raise ValueError(f"Expected 'score' or 'stability', got {what!r}.")
-        names = self.candidates if candidates is None else as_names(candidates, "candidates=")
-        for name in names:
-            if name not in self.candidates:
-                raise ValueError(f"Expected candidates of the study ({', '.join(self.candidates)}), got {name!r}.")
-        return make_blocks(self._table(what)[names])
-
-    def ranks(self, what: What = "stability", candidates: Iterable[str] | None = None) -> pd.DataFrame:
-        """Return the ranks of candidates inside of each data set: 1 is best, equals share the average of their ranks.
-
-        Parameters
-        ----------
-        what : {"score", "stability"}
-            What to rank.
-        candidates : iterable of str, optional
-            Names of candidates; all by default.
-
-        Returns
-        -------
-        DataFrame
-            One row per data set on which every candidate has a value.
-        """
-        return rank_table(self.blocks(what, candidates)).rename_axis(None)
 
 
 def _check_measure(measure: Measure) -> None:
@@ -338,7 +139,7 @@ class BenchmarkVerdict(ResultMixin):
 
 
 def make_verdict(what: str, test: FriedmanTest, pairs: RankComparisons) -> BenchmarkVerdict:
-    """Put the tests over data sets into words: pairs are named only where the test of all candidates finds something.
+    """Describe the tests over data sets; pairs are named only where the test of all candidates finds a difference.
 
     Two candidates are compared by Wilcoxon's test alone, as Demšar (2006) recommends.
     """
@@ -414,7 +215,7 @@ class BenchmarkTradeoff(ResultMixin):
         has both, on how many data sets it is ``on_front`` and ``chosen``, on how many it has both (``datasets``), and
         whether no other candidate is better in both mean ranks (``best``).
     choices : DataFrame
-        One row per data set: who was ``chosen``, the ``front``, and the ``reason``, or why nobody was chosen.
+        One row per data set: which candidate was ``chosen``, the ``front``, and the ``reason``, or why none was chosen.
     rule : str
         How candidates were chosen.
     metric, measure : str
@@ -444,32 +245,14 @@ class BenchmarkTradeoff(ResultMixin):
     1    random         1.5             2.0       0
     """
 
+    _table_field: ClassVar[str] = "candidates"
+
     candidates: pd.DataFrame
     choices: pd.DataFrame
     rule: str
     metric: str
     measure: str
     n_datasets: int
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per candidate (see :attr:`candidates`).
-
-        Returns
-        -------
-        DataFrame
-            Indexed by candidate.
-        """
-        return self.candidates
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, ready for JSON: undefined numbers are None.
-
-        Returns
-        -------
-        dict
-            One entry per attribute; frames are lists of rows.
-        """
-        return to_plain({name: getattr(self, name) for name in self.__dataclass_fields__})
 
     def plot(self) -> "AnyChart":
         """Draw mean ranks of score and stability against each other.
@@ -487,96 +270,23 @@ class BenchmarkTradeoff(ResultMixin):
 
         return plot_rank_tradeoff(self.candidates, score=self.metric, n_datasets=self.n_datasets)
 
-    def _card(self) -> Card:
+    def _picture(self) -> Svg | None:
         points = [
             Point(row.stability_rank, row.score_rank, str(name), strong=bool(row.best))
             for name, row in self.candidates.iterrows()
         ]
-        picture = draw_points(points, x_title=f"mean rank of {self.measure}", y_title=f"mean rank of {self.metric}")
-        return replace(super()._card(), picture=picture)
+        return draw_points(points, x_title=f"mean rank of {self.measure}", y_title=f"mean rank of {self.metric}")
 
     def __repr__(self) -> str:
         head = f"{self.metric} and {self.measure} over {self.n_datasets} data sets; chosen by {self.rule}"
         return f"{head}\n{self.candidates.to_string(float_format=lambda number: f'{number:.2f}')}"
 
 
-def weigh(
-    results: Mapping[str, StudyTables],
-    cells: pd.DataFrame,
-    *,
-    rule: str,
-    metric: str | None,
-    measure: Measure | None,
-    measure_label: str,
-    level: float,
-    parameters: Mapping[str, Any],
-) -> BenchmarkTradeoff:
-    """Choose on every data set, and count over all of them."""
-    choices = [
-        _choose(name, results.get(name), cells, rule, metric, measure, level, parameters) for name in _names(cells)
-    ]
-    table = pd.DataFrame(choices, columns=["dataset", "chosen", "front", "reason"]).set_index("dataset")
-    names = list(dict.fromkeys(cells["candidate"]))
-    both = cells["score"].notna() & cells["stability"].notna()
-    ranks, n_datasets = _mean_ranks(cells, both)
-    candidates = pd.DataFrame({
-        "score_rank": [ranks["score"].get(name, np.nan) for name in names],
-        "stability_rank": [ranks["stability"].get(name, np.nan) for name in names],
-        "on_front": [int(cells.loc[cells["candidate"] == name, "on_front"].sum()) for name in names],
-        "chosen": [int((table["chosen"] == name).sum()) for name in names],
-        "datasets": [int(both[cells["candidate"] == name].sum()) for name in names],
-    }, index=pd.Index(names, name="candidate"))  # fmt: skip
-    candidates["best"] = pareto_front(-candidates["score_rank"].to_numpy(), -candidates["stability_rank"].to_numpy())
-    return BenchmarkTradeoff(
-        candidates=candidates, choices=table, rule=rule, metric=metric or "score", measure=measure_label,
-        n_datasets=n_datasets,
-    )  # fmt: skip
-
-
-def _names(cells: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(cells["dataset"]))
-
-
-def _mean_ranks(cells: pd.DataFrame, both: "pd.Series[bool]") -> tuple[dict[str, dict[str, float]], int]:
-    """Return mean ranks of score and stability over data sets on which every candidate has both, and their number."""
-    ranks, n_datasets = {}, 0
-    for what in ("score", "stability"):
-        known = cells.assign(value=cells[what].where(both))
-        blocks = make_blocks(known.pivot_table(index="dataset", columns="candidate", values="value", dropna=False))
-        ranks[what], n_datasets = dict(zip(blocks.candidates, blocks.mean_ranks, strict=True)), len(blocks.datasets)
-    return ranks, n_datasets
-
-
-def _choose(
-    name: str,
-    result: StudyTables | None,
-    cells: pd.DataFrame,
-    rule: str,
-    metric: str | None,
-    measure: Measure | None,
-    level: float,
-    parameters: Mapping[str, Any],
-) -> tuple[str, str | None, tuple[str, ...], str]:
-    own = cells[cells["dataset"] == name]
-    front = tuple(own.loc[own["on_front"], "candidate"])
-    candidates = own.loc[own["score"].notna() & own["stability"].notna(), "candidate"].tolist()
-    if result is None or not candidates or metric is None:
-        return name, None, front, str(own["reason"].dropna().iloc[0]) if own["reason"].notna().any() else ""
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            choice = choose(
-                result, rule, metric=metric, measure=measure, candidates=candidates, level=level, **parameters
-            )
-    except ValueError as error:
-        return name, None, front, getattr(error, "plain", str(error))
-    return name, choice.candidate, front, choice.reason
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BenchmarkResult(ResultMixin, BenchmarkContents):
+class BenchmarkResult(ResultMixin):
     """What the same study found on several data sets: scores and stabilities, ranks, tests, trade-offs, tables.
 
-    Tests over data sets are made on data sets on which every candidate has a value; what was left out is said.
+    Tests use the data sets on which every candidate has a value; results name what was left out.
 
     Attributes
     ----------
@@ -617,6 +327,161 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
     iris    1.0     2.0
     wine    1.0     2.0
     """
+
+    _table_field: ClassVar[str] = "cells"
+
+    results: "dict[str, StudyResult]"
+    failures: dict[str, str] = field(default_factory=dict)
+    metric: str | None = None
+    measure: Measure | None = None
+    level: float = 0.95
+    folder: Path | None = None
+    only: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        known = list(dict.fromkeys(metric for result in self.results.values() for metric in result.metrics))
+        if self.metric is not None and known and self.metric not in known:
+            raise ValueError(f"Expected one of the study's scores ({', '.join(known)}), got {self.metric!r}.")
+        if self.measure is not None:
+            _check_measure(self.measure)
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of all data sets, those that could not be studied last."""
+        return [*self.results, *self.failures]
+
+    @property
+    def candidates(self) -> list[str]:
+        """Names of all candidates."""
+        if self.only is not None:
+            return list(self.only)
+        return list(dict.fromkeys(name for result in self.results.values() for name in result.candidates))
+
+    @cached_property
+    def score_name(self) -> str | None:
+        """The score that candidates are compared by; None if the data sets have none in common."""
+        if self.metric is not None:
+            return self.metric
+        metrics = [result.metrics if result.has_scores else [] for result in self.results.values()]
+        return next((name for name in metrics[0] if all(name in other for other in metrics)), None) if metrics else None
+
+    @cached_property
+    def measure_name(self) -> str:
+        """The measure of stability, with its parameters."""
+        if self.measure is not None:
+            return self.measure.label
+        measures = dict[str, None]()
+        for result in self.results.values():
+            studied = [name for name in self.candidates if name in result.candidates]
+            measures[find_measure(result.common_measure(studied).measure).label] = None
+        return " or ".join(measures) or "stability"
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """One row per data set and candidate: score and stability with intervals, size, and why one is missing."""
+        described = {dataset: self._describe_candidates(result) for dataset, result in self.results.items()}
+        for dataset, reason in self.failures.items():
+            described[dataset] = dict.fromkeys(self.candidates, _missing(reason))
+        rows = [
+            {"dataset": dataset, "candidate": name, **row}
+            for dataset, candidates in described.items()
+            for name, row in candidates.items()
+        ]
+        frame = pd.DataFrame(rows, columns=["dataset", "candidate", *COLUMNS, "reason"])
+        reasons = [reason if isinstance(reason, str) and reason else None for reason in frame["reason"]]
+        return frame.astype(COLUMNS).assign(reason=pd.Series(reasons, dtype=object))
+
+    def _describe_candidates(self, result: StudyTables) -> dict[str, dict[str, Any]]:
+        """Return score, stability and size of every candidate on one data set, or why they are missing."""
+        problems = {name: _find_problem(result, name) for name in self.candidates}
+        studied = [name for name, problem in problems.items() if problem is None]
+        common = result.common_measure(studied, self.measure)
+        with warnings.catch_warnings(action="ignore"):
+            scores, no_score = self._score_candidates(result, studied)
+            rows = {name: _describe_stability(result, name, common, self.level) for name in studied}
+        for name, row in rows.items():
+            if scores is not None:
+                columns = ("score", "score_se", "score_low", "score_high", "on_front")
+                row |= {column: scores.loc[name, column] for column in columns}
+            if np.isnan(row["score"]):
+                row["reason"] = "; ".join(filter(None, [row["reason"], no_score or "it has no score"]))
+        return {name: _missing(problem) if problem is not None else rows[name] for name, problem in problems.items()}
+
+    def _score_candidates(self, result: StudyTables, names: list[str]) -> tuple[pd.DataFrame | None, str]:
+        """Return scores with intervals and which candidates are on the front, or why there are none."""
+        if not names:
+            return None, ""
+        if self.score_name is None:
+            return None, "the data sets have no score in common"
+        if self.score_name not in result.metrics:
+            return None, f"this data set has no score {self.score_name}"
+        try:
+            points = pareto(result, self.score_name, self.measure, candidates=names, level=self.level, n_draws=2)
+        except ValueError as error:
+            return None, getattr(error, "plain", str(error))
+        return points.frame, ""
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Mean score of each candidate on each data set; ``nan`` where there is none (see :attr:`cells`)."""
+        return self._table("score")
+
+    @property
+    def stabilities(self) -> pd.DataFrame:
+        """Stability of each candidate on each data set; ``nan`` where there is none (see :attr:`cells`)."""
+        return self._table("stability")
+
+    def _table(self, what: str) -> pd.DataFrame:
+        values = self.cells.set_index(["dataset", "candidate"])[what]
+        index = pd.MultiIndex.from_product([self.datasets, self.candidates])
+        rows = values.reindex(index).to_numpy(dtype=float).reshape(len(self.datasets), len(self.candidates))
+        return pd.DataFrame(rows, index=self.datasets, columns=self.candidates)
+
+    def blocks(self, what: What = "stability", candidates: Iterable[str] | None = None) -> Blocks:
+        """Return the data sets on which every candidate has a value: what tests are made on.
+
+        Parameters
+        ----------
+        what : {"score", "stability"}
+            What to compare.
+        candidates : iterable of str, optional
+            Names of candidates; all by default.
+
+        Returns
+        -------
+        Blocks
+            The values, and what was left out.
+
+        Raises
+        ------
+        ValueError
+            If ``what`` is something else, or there is no such candidate.
+        """
+        if what not in ("score", "stability"):
+            raise ValueError(f"Expected 'score' or 'stability', got {what!r}.")
+        names = self.candidates if candidates is None else as_names(candidates, "candidates=")
+        for name in names:
+            if name not in self.candidates:
+                raise ValueError(f"Expected candidates of the study ({', '.join(self.candidates)}), got {name!r}.")
+        return make_blocks(self._table(what)[names])
+
+    def ranks(self, what: What = "stability", candidates: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return the ranks of candidates inside of each data set: 1 is best, equals share the average of their ranks.
+
+        Parameters
+        ----------
+        what : {"score", "stability"}
+            What to rank.
+        candidates : iterable of str, optional
+            Names of candidates; all by default.
+
+        Returns
+        -------
+        DataFrame
+            One row per data set on which every candidate has a value.
+        """
+        return rank_table(self.blocks(what, candidates)).rename_axis(None)
 
     def friedman(self, what: What = "stability", candidates: Iterable[str] | None = None) -> FriedmanTest:
         """Test whether candidates differ over data sets, by Friedman's test.
@@ -711,7 +576,7 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
         )
 
     def verdict(self, what: What = "stability") -> BenchmarkVerdict:
-        """Say what was shown over data sets, in words.
+        """Describe what was shown over data sets.
 
         Parameters
         ----------
@@ -743,10 +608,44 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
             Mean ranks in both, and how often each candidate is on the front and chosen.
         """
         check_rule(rule, parameters, BenchmarkResult.tradeoff)
-        return weigh(
-            self.results, self.cells, rule=rule, metric=self.score_name, measure=self.measure,
-            measure_label=self.measure_name, level=self.level, parameters=parameters,
+        cells, names = self.cells, self.candidates
+        choices = [(dataset, *self._choose(dataset, rule, parameters)) for dataset in self.datasets]
+        table = pd.DataFrame(choices, columns=["dataset", "chosen", "front", "reason"]).set_index("dataset")
+        both = cells["score"].notna() & cells["stability"].notna()
+        blocks = {}
+        for what in ("score", "stability"):
+            known = cells.assign(value=cells[what].where(both))
+            blocks[what] = make_blocks(known.pivot_table("value", "dataset", "candidate", dropna=False))
+        ranks = {what: dict(zip(block.candidates, block.mean_ranks, strict=True)) for what, block in blocks.items()}
+        candidates = pd.DataFrame({
+            "score_rank": [ranks["score"].get(name, np.nan) for name in names],
+            "stability_rank": [ranks["stability"].get(name, np.nan) for name in names],
+            "on_front": [int(cells.loc[cells["candidate"] == name, "on_front"].sum()) for name in names],
+            "chosen": [int((table["chosen"] == name).sum()) for name in names],
+            "datasets": [int(both[cells["candidate"] == name].sum()) for name in names],
+        }, index=pd.Index(names, name="candidate"))  # fmt: skip
+        on_front = pareto_front(-candidates["score_rank"].to_numpy(), -candidates["stability_rank"].to_numpy())
+        return BenchmarkTradeoff(
+            candidates=candidates.assign(best=on_front), choices=table, rule=rule,
+            metric=self.score_name or "score", measure=self.measure_name, n_datasets=len(blocks["stability"].datasets),
         )  # fmt: skip
+
+    def _choose(self, dataset: str, rule: str, parameters: Mapping[str, Any]) -> tuple[str | None, Any, str]:
+        """Return the candidate chosen on a data set, those on its front, and the reason for the choice or for none."""
+        cells, result = self.cells[self.cells["dataset"] == dataset], self.results.get(dataset)
+        front, reasons = tuple(cells.loc[cells["on_front"], "candidate"]), cells["reason"].dropna()
+        measured = cells.loc[cells["score"].notna() & cells["stability"].notna(), "candidate"].tolist()
+        if result is None or not measured or self.score_name is None:
+            return None, front, str(reasons.iloc[0]) if len(reasons) else ""
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                choice = choose(
+                    result, rule, metric=self.score_name, measure=self.measure, candidates=measured, level=self.level,
+                    **parameters,
+                )  # fmt: skip
+        except ValueError as error:
+            return None, front, getattr(error, "plain", str(error))
+        return choice.candidate, front, choice.reason
 
     # Pictures, reports, tables
 
@@ -872,16 +771,6 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
 
         return write_text(benchmark_csv(self.summary()), path)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per data set and candidate (see :attr:`cells`).
-
-        Returns
-        -------
-        DataFrame
-            The cells.
-        """
-        return self.cells
-
     def to_dict(self) -> dict[str, Any]:
         """Return cells, failures and tests as plain values, ready for JSON: undefined numbers are None.
 
@@ -897,9 +786,9 @@ class BenchmarkResult(ResultMixin, BenchmarkContents):
             "friedman": {"score": self.friedman("score"), "stability": self.friedman("stability")},
         })  # fmt: skip
 
-    def _card(self) -> Card:
+    def _picture(self) -> Svg | None:
         ranks = self.friedman()
-        return replace(super()._card(), picture=draw_mean_ranks(ranks.candidates, ranks.mean_ranks))
+        return draw_mean_ranks(ranks.candidates, ranks.mean_ranks)
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} of which could not be studied" if self.failures else ""

@@ -1,4 +1,4 @@
-"""Running one study on several data sets, each with a store of its own; what is finished is never run again."""
+"""Running one study on several data sets, each with its own store; finished fits are never repeated."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ LIST = "benchmark.json"
 SCHEMA = "holdfast.benchmark-folder/1"
 MAX_LENGTH = 60
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|benchmark)(\..*)?", re.IGNORECASE)
-"""Names that Windows keeps for devices, and that of the list."""
+"""Names that Windows reserves for devices, and that of the list."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +122,7 @@ def write_list(folder: Path, contents: Contents) -> None:
 
 
 def read_list(path: str | Path) -> tuple[Path, Contents]:
-    """Return a folder and what it lists, checked; raise a sentence if it is not the folder of a benchmark."""
+    """Return a folder and its list, checked; raise an error if it is not the folder of a benchmark."""
     folder = as_path(path, "the path of a benchmark's folder")
     if not (folder / LIST).is_file():
         raise StoreError(f"Expected the folder of a benchmark, got {path}, which has no {LIST}.")
@@ -151,19 +151,19 @@ class BenchmarkProgress(Progress):
     ----------
     dataset : str
         Name of the data set.
-    place, n_datasets : int
+    number, n_datasets : int
         Which one it is, counted from 1, and how many there are.
     """
 
     dataset: str = ""
-    place: int = 0
+    number: int = 0
     n_datasets: int = 0
 
     def __str__(self) -> str:
-        return f"{self.dataset} ({self.place} of {self.n_datasets} data sets) {super().__str__()}"
+        return f"{self.dataset} ({self.number} of {self.n_datasets} data sets) {super().__str__()}"
 
 
-Tell: TypeAlias = Callable[[BenchmarkProgress], None]
+ReportBenchmark: TypeAlias = Callable[[BenchmarkProgress], None]
 
 
 def benchmark(
@@ -172,7 +172,7 @@ def benchmark(
     *,
     store_dir: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ReportBenchmark = False,
     metric: str | None = None,
     measure: str | Measure | None = None,
     level: float = 0.95,
@@ -257,12 +257,12 @@ def benchmark(
     label = None if chosen is None else chosen.name
     about = Contents(candidates=names, metric=metric, measure=label, level=level, datasets=())
     results: dict[str, StudyResult] = {}
-    for place, (name, (X, y, groups, task)) in enumerate(data.items()):
+    for index, (name, (X, y, groups, task)) in enumerate(data.items()):
         _list(folder, entries, about)
         fitting = replace(study, task=task) if study.task is None and task is not None else study
-        report = _reporter(progress, name, place + 1, len(data))
+        report = _make_reporter(progress, name, index + 1, len(data))
         try:
-            with _say_which(name, place + 1, len(data)):
+            with _name_dataset(name, index + 1, len(data)):
                 results[name] = fitting.run(
                     X, y, groups=groups, store=None if folder is None else folder / files[name], n_jobs=n_jobs,
                     progress=report, time_limit=time_limit, retry_failures=retry_failures,
@@ -271,7 +271,7 @@ def benchmark(
             raise
         except Exception as error:
             log.warning("The data set %s could not be studied.", name, exc_info=True)
-            entries[place] = replace(entries[place], failure=_describe(error))
+            entries[index] = replace(entries[index], failure=_describe(error))
     _list(folder, entries, about)
     failures = {entry.name: entry.failure for entry in entries if entry.failure is not None}
     return BenchmarkResult(
@@ -338,9 +338,6 @@ def load_benchmark(
     )  # fmt: skip
 
 
-# Data sets
-
-
 def _check_name(name: Any) -> str:
     if not isinstance(name, str) or not name.strip():
         raise ValueError(f"Expected texts as names of data sets, got {name!r}.")
@@ -365,31 +362,28 @@ def _describe(error: Exception) -> str:
     return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
 
 
-# Telling
-
-
 def _list(folder: Path | None, entries: list[Entry], about: Contents) -> None:
     if folder is not None:
         write_list(folder, replace(about, datasets=tuple(entries)))
 
 
-def _reporter(progress: bool | Tell, name: str, place: int, n_datasets: int) -> bool | Report:
+def _make_reporter(progress: bool | ReportBenchmark, name: str, number: int, n_datasets: int) -> bool | Report:
     if progress is False:
         return False
-    tell: Any = Line() if progress is True else progress
+    receive: Any = Line() if progress is True else progress
 
     def report(now: Progress) -> None:
-        tell(BenchmarkProgress(now.done, now.total, now.failures, now.rate, name, place, n_datasets))
+        receive(BenchmarkProgress(now.done, now.total, now.failures, now.rate, name, number, n_datasets))
 
     return report
 
 
 @contextmanager
-def _say_which(name: str, place: int, n_datasets: int) -> Iterator[None]:
-    """Say at which data set a benchmark was stopped by Ctrl-C or SIGTERM."""
+def _name_dataset(name: str, number: int, n_datasets: int) -> Iterator[None]:
+    """Name the data set at which a benchmark was stopped by Ctrl-C or SIGTERM."""
     try:
         yield
     except StudyInterrupted as stopped:
-        told = StudyInterrupted(f"Stopped at {name!r}, data set {place} of {n_datasets}. {stopped}")
-        told.signal = stopped.signal
-        raise told from None
+        interrupted = StudyInterrupted(f"Stopped at {name!r}, data set {number} of {n_datasets}. {stopped}")
+        interrupted.signal = stopped.signal
+        raise interrupted from None
