@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import holdfast as hf
+from holdfast.text import format_percent
 
 RUNS = [[1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 1, 0, 0]]
 WITH_EMPTY = hf.Preferences.from_sets([{0, 1}, set(), {0}, set()], n_features=4)
@@ -20,7 +21,10 @@ def test_an_estimate_tells_what_it_is():
     assert (estimate.measure, estimate.n_runs, estimate.n_features, estimate.mean_size) == ("nogueira", 3, 5, 2)
     assert estimate.reason is None
     assert "not new data sets" in estimate.scope
-    assert f"less than {estimate.unseen_share():.1%} of all may not have been drawn" in estimate.scope
+    assert (
+        f"with 3 runs, selection patterns rarer than {format_percent(estimate.unseen_share(), 1)} may be"
+        in estimate.scope
+    )
     assert estimate.unseen_share() == pytest.approx(1 - 0.075 ** (1 / (estimate.n_runs - 1)))
     assert np.isnan(hf.stability(RUNS, method="asymptotic").unseen_share())
     assert estimate.to_frame().loc[0, "value"] == estimate.value

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 import holdfast as hf
-from holdfast.replication import Replicability, count_fits, estimate_replicability, find_answer, keep_replicability
+from holdfast.replication import Replicability, count_fits, estimate_replicability, find_answer, store_replicability
 from holdfast.replication.agreements import (
     GROWTH,
     FrequencyProfile,
@@ -28,7 +28,7 @@ from holdfast.replication.agreements import (
     score_interval,
     soft_variance,
 )
-from holdfast.replication.running import find_kept, jackknife_halves, splits_without_groups
+from holdfast.replication.running import find_stored, jackknife_halves, splits_without_groups
 from holdfast.report import Summary, render, summarize
 from holdfast.resampling import Samples, SplitHalves
 from holdfast.resampling.kinds import find_copies
@@ -102,7 +102,7 @@ def test_a_profile_expects_as_many_features_and_is_steeper_with_more_agreement()
     assert_allclose(profile.agreement(c, 12), 0.4, atol=1e-6)
     assert_allclose(profile.extrapolate(0.4, 12, 2, 12), profile.agreement(GROWTH * c, 12))
     assert profile.extrapolate(0.0, 12, 2, 12) == 0.0
-    mine = np.flatnonzero(profile.place == profile.place.max())
+    mine = np.flatnonzero(profile.entry == profile.entry.max())
     shrunken = profile.shrink(mine, 0.6, 12)
     assert_allclose(shrunken[mine].mean(), 0.6, atol=1e-6)
     assert_allclose(shrunken.sum(), 12)
@@ -110,7 +110,7 @@ def test_a_profile_expects_as_many_features_and_is_steeper_with_more_agreement()
 
 def test_the_agreement_of_a_profile_is_that_of_drawn_selections():
     profile = FrequencyProfile(np.repeat([38, 10, 0], [5, 20, 75]), 40)
-    p = profile.probabilities(1.0, 12)[profile.place]
+    p = profile.probabilities(1.0, 12)[profile.entry]
     drawn = np.random.default_rng(1).random((4000, 2, 100)) < p
     observed = np.mean([(a & b).sum() for a, b in drawn])
     share = 12 / 100
@@ -401,7 +401,7 @@ def test_what_is_kept_is_what_was_found(tmp_path):
     with pytest.raises(ValueError, match="Expected a study with hf"):
         result.replicability()
     found = hf.replicability(study, X, y, n_pairs=20)
-    keep_replicability(tmp_path / "s.db", found)
+    store_replicability(tmp_path / "s.db", found)
     kept = hf.load_study(tmp_path / "s.db").replicability()
     assert kept.to_dict() == found.to_dict()
     assert kept.sentence == found.sentence
@@ -418,7 +418,7 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     assert summarize(result).replication is None
     assert "new study" not in render(summarize(result)).split("<footer")[0].split('id="words"')[0]
     found = hf.replicability(study, X, y, n_pairs=20)
-    keep_replicability(tmp_path / "s.db", found)
+    store_replicability(tmp_path / "s.db", found)
     summary = summarize(hf.load_study(tmp_path / "s.db"))
     assert (summary.replication.sentence, summary.replication.expected) == (found.sentence, found.expected)
     assert "estimated by repeated split-half of the rows (20 ×)" in summary.method.paragraph
@@ -436,7 +436,7 @@ def test_a_table_in_markdown_has_a_head_for_each_column(tmp_path):
     X, y = draw(60, 0.8, 7, d=30)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10), estimator=LogisticRegression())
     study.run(X, y, store=tmp_path / "s.db")
-    keep_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20))
+    store_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20))
     lines = render(summarize(hf.load_study(tmp_path / "s.db")), "md").splitlines()
     (head,) = (place for place, line in enumerate(lines) if line.startswith("| feature | frequency"))
     assert "| in a new study | direction |" in lines[head]
@@ -532,11 +532,11 @@ def test_a_record_that_cannot_be_read_is_made_again(tmp_path):
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
     result = study.run(X, y, store=tmp_path / "s.db")
     found = hf.replicability(study, X, y, n_pairs=12)
-    keep_replicability(result.path, found)
-    assert find_kept(load_study(result.path), "anova").sentence == found.sentence
+    store_replicability(result.path, found)
+    assert find_stored(load_study(result.path), "anova").sentence == found.sentence
     with open_to_write(result.path) as opened, opened.transaction():
         opened.put("replicability", {"anova": {"agreement": "high"}})
-    assert find_kept(load_study(result.path), "anova") is None
+    assert find_stored(load_study(result.path), "anova") is None
     assert verify(result.path).state == "sound"
 
 
@@ -545,7 +545,7 @@ def test_a_damaged_record_costs_no_more_than_itself(tmp_path):
     X, y = draw(60, 1.0, 6)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
     result = study.run(X, y, store=tmp_path / "s.db")
-    keep_replicability(result.path, hf.replicability(study, X, y, n_pairs=12))
+    store_replicability(result.path, hf.replicability(study, X, y, n_pairs=12))
     with closing(sqlite3.connect(result.path)) as connection, connection:
         connection.execute("UPDATE meta SET value = '[1]' WHERE key = 'replicability'")
     assert verify(result.path).state == "damaged"
@@ -553,7 +553,7 @@ def test_a_damaged_record_costs_no_more_than_itself(tmp_path):
         load_study(result.path)
     assert study.run(X, y, store=result.path).stability("anova") == result.stability("anova")
     assert verify(result.path).state == "sound"
-    assert find_kept(load_study(result.path), "anova") is None
+    assert find_stored(load_study(result.path), "anova") is None
 
 
 @pytest.mark.parametrize(
@@ -673,9 +673,9 @@ def test_what_a_study_found_is_asked_about_and_reported(tmp_path):
     result = study.run(X, y, store=tmp_path / "s.db")
     found = hf.replicability(result, X, y, n_pairs=12)
     assert found.candidate in result.candidates
-    assert find_kept(load_study(tmp_path / "s.db"), found.candidate).sentence == found.sentence
+    assert find_stored(load_study(tmp_path / "s.db"), found.candidate).sentence == found.sentence
     hf.replicability(result, X[:, ::-1], y, n_pairs=12)
-    assert find_kept(load_study(tmp_path / "s.db"), found.candidate).sentence == found.sentence  # not of other data
+    assert find_stored(load_study(tmp_path / "s.db"), found.candidate).sentence == found.sentence  # not of other data
     in_memory = study.run(X, y)
     summary = summarize(in_memory, replicability=found)
     assert summary.candidate == found.candidate

@@ -13,8 +13,8 @@ from holdfast.replication import (
     estimate_replicability,
     find_answer,
     find_known,
-    keep_replicability,
     replicate_reported,
+    store_replicability,
 )
 from holdfast.report import render, summarize
 
@@ -85,7 +85,7 @@ def test_the_report_says_which_features_it_is_about_and_its_markdown_table_is_on
     X, y = draw(60, 0.8, 7)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10))
     study.run(X, y, store=tmp_path / "s.db")
-    keep_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20))
+    store_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20))
     summary = summarize(hf.load_study(tmp_path / "s.db"))
     for form in ("html", "md"):
         assert "Your features are those that ANOVA F selects on all rows." in render(summary, form)

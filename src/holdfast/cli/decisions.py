@@ -288,7 +288,7 @@ def replicate(
 
 def _store(store: Path, candidate: str, found: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
     """Store the result for the report, if it is about the very study of the store; else say why not."""
-    from holdfast.replication import has_split_halves, keep_replicability
+    from holdfast.replication import has_split_halves, store_replicability
     from holdfast.study import load_study
     from holdfast.study.matching import match_store
     from holdfast.study.store import StoreError
@@ -301,7 +301,7 @@ def _store(store: Path, candidate: str, found: "Replicability", study: "Study", 
             differences = "" if match is None else f": {'; '.join(match.differences)}"
             say(f"The result is not stored in {store}, as its study is not the same{differences}.")
             return
-        keep_replicability(store, found)
+        store_replicability(store, found)
     except StoreError as error:
         say(f"The result is not stored: {error}")
         return

@@ -1,4 +1,4 @@
-"""The stability of designed perturbations: pairs, folds, nested folds and nested subsamples.
+"""Stability by the design of the resamples: pairs, folds, nested folds and nested subsamples.
 
 Bootstraps and subsamples are compared all with all. Other resamples come in blocks: halves of one pair, inner folds
 of one outer fold, smaller samples of one bootstrap. Their stability is the mean over blocks.
@@ -53,7 +53,7 @@ class DesignedRuns:
     fractions : sequence of float
         Size of each run's sample as a share of the whole one of its block.
     about : About
-        What their perturbation says of itself: what an interval describes, and why there may be none.
+        The description of their perturbation: what an interval describes, and why there may be none.
     sizes : tuple of float or None
         Of nested subsamples, the smaller sizes to average over; None for those that the runs have.
     """
@@ -151,10 +151,10 @@ def design_comparisons(
     for names in members:
         labels = _common_labels({name: selections[name] for name in names})
         for name in names:
-            own = selections[name].runs.labels or ()
-            run_of = {label: run for run, label in enumerate(own)}
-            runs = [run_of[label] for label in labels]
-            common[name] = selections[name] if tuple(labels) == own else selections[name].take(runs)
+            finished = selections[name].runs.labels or ()
+            by_label = {label: run for run, label in enumerate(finished)}
+            runs = [by_label[label] for label in labels]
+            common[name] = selections[name] if tuple(labels) == finished else selections[name].take(runs)
     if first.stand_alone:
         chosen = find_measure(measure).bind(**parameters)
         evaluated = evaluate_sides([common[name].runs for name in selections], chosen, X, undefined)
@@ -179,7 +179,7 @@ def _common_block_estimates(
     """Estimate each stability on the blocks that count for all selections; undefined ones as they are."""
     values = {name: block_values(designed, measure, undefined) for name, designed in selections.items()}
     estimates = {name: _average_blocks(selections[name], measure, values[name], undefined) for name in selections}
-    counted = np.all([own.counted(undefined) for own in values.values()], axis=0)
+    counted = np.all([blocks.counted(undefined) for blocks in values.values()], axis=0)
     defined = [name for name, estimate in estimates.items() if not math.isnan(estimate.value)]
     if counted.sum() < 2 and len(defined) == len(estimates):
         raise ValueError(
@@ -264,7 +264,7 @@ def _agree(
 ) -> Floats:
     if not first:
         return np.empty(0)
-    a, b = (replace(runs.take(places), labels=None) for places in (first, second))
+    a, b = (replace(runs.take(side), labels=None) for side in (first, second))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)
         values = agreement(a, b, measure, undefined=undefined).per_run
@@ -360,7 +360,7 @@ def _values_to_average(
 
 
 def _no_blocks(designed: DesignedRuns) -> str:
-    """Say why no block has a value."""
+    """Return why no block has a value."""
     if designed.design != "nested_subsamples":
         return "no block has the two runs that are needed"
     if not designed.smaller_sizes:

@@ -31,6 +31,7 @@ from holdfast.preferences import Kind, Preferences
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty, aligned
+from holdfast.text import format_percent
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -449,8 +450,8 @@ def stability(
         distribution = choose_distribution(converted, chosen, tally, value, leave_one_out, method)
         scope = SCOPE
         if isinstance(distribution, Jackknife):
-            unseen = f"{1 - distribution.seen_share(0.95):.1%}"
-            scope += f"; kinds of runs that make up less than {unseen} of all may not have been drawn"
+            unseen = format_percent(1 - distribution.seen_share(0.95), 1)
+            scope += f"; with {n_runs} runs, selection patterns rarer than {unseen} may be unseen"
         estimates.append(
             StabilityEstimate(
                 measure=chosen.label,

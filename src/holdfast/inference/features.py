@@ -97,13 +97,13 @@ def frequency_interval(
     are. So from a count of 1 on, the interval is the exact one (Clopper and Pearson, 1934) of a count that is known to
     be at least 1; its lower end is 0 for a feature that was selected once.
     """
-    distinct, place = np.unique(counts, return_inverse=True)
+    distinct, inverse = np.unique(counts, return_inverse=True)
     tail, c = (1 - level) / 2, distinct.astype(float)
     low = _solve(lambda p: _at_least(c, n, p) < tail, c.size)
     high = _solve(lambda p: 1 - _at_least(c + 1, n, p) > tail, c.size)
     low = np.where(c <= 1, 0.0, low)
     high = np.where(c == 0, 1 - tail ** (1 / n), np.where(c == n, 1.0, high))
-    return low[place], high[place]
+    return low[inverse], high[inverse]
 
 
 def _at_least(c: NDArray[np.float64], n: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -170,7 +170,7 @@ def feature_swaps(preferences: Preferences | Matrix, *, most: int = 20) -> pd.Da
 
 
 def find_swaps(preferences: Preferences, most: int) -> pd.DataFrame:
-    """Return the pairs of :func:`feature_swaps`, with columns in place of names."""
+    """Return the pairs of :func:`feature_swaps`, with columns instead of names."""
     counts, n = preferences.counts, preferences.n_runs
     varying = np.flatnonzero((counts > 0) & (counts < n))
     order = np.argsort(np.abs(counts[varying] - n / 2), kind="stable")[:SWAP_CANDIDATES]
@@ -206,8 +206,8 @@ def _few_joint_selections(
 
     numbers = np.stack([together, first, second]).astype(np.int64)
     key = (numbers[0] * (n + 1) + numbers[1]) * (n + 1) + numbers[2]
-    _, once, place = np.unique(key, return_index=True, return_inverse=True)
-    return hypergeom.cdf(together[once], n, first[once], second[once])[place]
+    _, once, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return hypergeom.cdf(together[once], n, first[once], second[once])[inverse]
 
 
 COLUMNS = ("column", "without", "beside", "both", "p_value", "clear")
@@ -240,18 +240,18 @@ def selected_instead(preferences: Preferences, column: int, *, most: int = 10, l
     holdfast.feature_swaps : Pairs of features that take turns, among all.
     """
     counts, n = preferences.counts, preferences.n_runs
-    own = int(counts[column])
+    count = int(counts[column])
     varying = np.flatnonzero((counts > 0) & (counts < n))
     varying = varying[varying != column]
-    if own in (0, n) or not varying.size:
+    if count in (0, n) or not varying.size:
         return pd.DataFrame({name: np.empty(0) for name in COLUMNS})
     both = _count_beside(preferences, column)[varying]
-    without, beside = (counts[varying] - both) / (n - own), both / own
+    without, beside = (counts[varying] - both) / (n - count), both / count
     fewer = np.flatnonzero(without > beside + 1e-12)
     fewer = fewer[np.argsort(beside[fewer] - without[fewer], kind="stable")][:most]
     from scipy.stats import hypergeom  # half a second to import
 
-    p_values = hypergeom.cdf(both[fewer], n, own, counts[varying[fewer]])
+    p_values = hypergeom.cdf(both[fewer], n, count, counts[varying[fewer]])
     values = varying[fewer], without[fewer], beside[fewer], both[fewer], p_values
     frame = pd.DataFrame(dict(zip(COLUMNS, values, strict=False)))
     return frame.assign(clear=p_values * varying.size <= 1 - level)

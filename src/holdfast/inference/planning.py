@@ -74,7 +74,7 @@ class Pilot(ResultMixin):
     def ci(self, estimate: StabilityEstimate) -> Interval:
         """Return the interval of the estimate from all runs, by the pilot's standard deviation.
 
-        A pilot whose runs all agreed has none; then the interval is the estimate's own. So it is where all runs vary
+        A pilot whose runs all agreed has none; then the interval is that of the estimate. So it is where all runs vary
         clearly more than the pilot's did, as they may if a few runs select very many features: then it is wider than
         requested.
 
@@ -157,7 +157,7 @@ class PlannedRuns(ResultMixin):
     Attributes
     ----------
     independent : int
-        If each feature is selected on its own.
+        If each feature is selected independently.
     worst : int
         If a run selects the usual set or a random one: the same stability, but every deviation is total.
     half_width, level, stability : float

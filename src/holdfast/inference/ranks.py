@@ -405,9 +405,63 @@ class PostHocTest:
     by_ranks: bool = False
 
 
-def _wilcoxon(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
-    found = [signed_rank_test(values[:, a] - values[:, b]) for a, b in pairs]
-    return np.array([test.positive - test.negative for test in found]), np.array([test.p_value for test in found])
+POST_HOC_TESTS: Registry[PostHocTest] = Registry("post-hoc test")
+"""Post-hoc tests by name."""
+
+
+def post_hoc_test(
+    *, corrected: bool = False, by_ranks: bool = False, **about: Any
+) -> Callable[[Callable[[Floats, Floats, Pairs], tuple[Floats, Floats]]], PostHocTest]:
+    """Declare a function as a post-hoc test; ``about`` is its name and descriptions."""
+
+    def register(test: Callable[[Floats, Floats, Pairs], tuple[Floats, Floats]]) -> PostHocTest:
+        declared = PostHocTest(about=About(**about), test=test, corrected=corrected, by_ranks=by_ranks)
+        return POST_HOC_TESTS.add(declared)
+
+    return register
+
+
+@post_hoc_test(
+    name="wilcoxon",
+    summary="Exact Wilcoxon signed-rank tests of each pair, with Holm's correction.",
+    methods="exact Wilcoxon signed-rank tests of pairs with Holm's correction",
+    reference="benavoli2016",
+)
+def wilcoxon(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
+    """Signed-rank tests of the differences on all data sets."""
+    tests = [signed_rank_test(values[:, a] - values[:, b]) for a, b in pairs]
+    return np.array([test.positive - test.negative for test in tests]), np.array([test.p_value for test in tests])
+
+
+@post_hoc_test(
+    name="nemenyi",
+    summary="Differences of mean ranks against Nemenyi's critical difference.",
+    methods="Nemenyi's test of mean ranks",
+    caution=POOL,
+    reference="nemenyi1963",
+    corrected=True,
+    by_ranks=True,
+)
+def nemenyi(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
+    """Differences of mean ranks, compared with the studentized range."""
+    from scipy.stats import studentized_range  # here: the import takes longer than measuring does
+
+    z = _rank_differences(ranks, pairs)
+    return z, np.clip(studentized_range.sf(np.abs(z) * math.sqrt(2), ranks.shape[1], np.inf), 0.0, 1.0)
+
+
+@post_hoc_test(
+    name="mean-ranks",
+    summary="Differences of mean ranks by the normal distribution, with Holm's correction.",
+    methods="tests of mean ranks by the normal distribution with Holm's correction",
+    caution=POOL,
+    reference="demsar2006",
+    by_ranks=True,
+)
+def mean_ranks(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
+    """Differences of mean ranks, compared with the normal distribution."""
+    z = _rank_differences(ranks, pairs)
+    return z, np.asarray(2 * ndtr(-np.abs(z)))
 
 
 def _rank_differences(ranks: Floats, pairs: Pairs) -> Floats:
@@ -415,58 +469,6 @@ def _rank_differences(ranks: Floats, pairs: Pairs) -> Floats:
     n, k = ranks.shape
     mean = ranks.mean(axis=0)
     return np.array([mean[b] - mean[a] for a, b in pairs]) / math.sqrt(k * (k + 1) / (6 * n))
-
-
-def _normal(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
-    z = _rank_differences(ranks, pairs)
-    return z, np.asarray(2 * ndtr(-np.abs(z)))
-
-
-def _nemenyi(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
-    from scipy.stats import studentized_range  # here: the import takes longer than measuring does
-
-    z = _rank_differences(ranks, pairs)
-    return z, np.clip(studentized_range.sf(np.abs(z) * math.sqrt(2), ranks.shape[1], np.inf), 0.0, 1.0)
-
-
-POST_HOC_TESTS: Registry[PostHocTest] = Registry(
-    "post-hoc test",
-    [
-        PostHocTest(
-            about=About(
-                name="wilcoxon",
-                summary="Exact Wilcoxon signed-rank tests of each pair, with Holm's correction.",
-                methods="exact Wilcoxon signed-rank tests of pairs with Holm's correction",
-                reference="benavoli2016",
-            ),
-            test=_wilcoxon,
-        ),
-        PostHocTest(
-            about=About(
-                name="nemenyi",
-                summary="Differences of mean ranks against Nemenyi's critical difference.",
-                methods="Nemenyi's test of mean ranks",
-                caution=POOL,
-                reference="nemenyi1963",
-            ),
-            test=_nemenyi,
-            corrected=True,
-            by_ranks=True,
-        ),
-        PostHocTest(
-            about=About(
-                name="mean-ranks",
-                summary="Differences of mean ranks by the normal distribution, with Holm's correction.",
-                methods="tests of mean ranks by the normal distribution with Holm's correction",
-                caution=POOL,
-                reference="demsar2006",
-            ),
-            test=_normal,
-            by_ranks=True,
-        ),
-    ],
-)
-"""Post-hoc tests by name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,7 +112,7 @@ class PairTally(Tally):
     Attributes
     ----------
     sums : ndarray
-        For each run, the sum over all defined ordered pairs that it is in, at either place.
+        For each run, the sum over all defined ordered pairs that it is in, as first or second.
     defined : ndarray of int
         For each run, the number of these pairs.
     squares : float

@@ -262,14 +262,14 @@ def rank_biased_overlap(ranks: Floats, p: float = 0.9) -> PairTally:
     depth = min(d, int(np.ceil(np.log(1e-18) / np.log(p))))  # what lies deeper weighs less than rounding
     from scipy.stats import rankdata  # half a second to import
 
-    place = rankdata(ranks, method="min", axis=1).astype(np.int64)  # tied features enter together
-    entered = np.stack([np.bincount(np.minimum(row, depth + 1), minlength=depth + 2)[1:-1].cumsum() for row in place])
+    entry = rankdata(ranks, method="min", axis=1).astype(np.int64)  # tied features enter together
+    entered = np.stack([np.bincount(np.minimum(row, depth + 1), minlength=depth + 2)[1:-1].cumsum() for row in entry])
     weight = (1 - p) / p * p ** np.arange(1, depth + 1)
     weight[-1] += p**depth  # the last agreement goes on for ever
 
     def with_following(run: int) -> Floats:
-        top = np.flatnonzero(place[run] <= depth)
-        later = np.minimum(np.maximum(place[run, top], place[run + 1 :, top]), depth + 1)
+        top = np.flatnonzero(entry[run] <= depth)
+        later = np.minimum(np.maximum(entry[run, top], entry[run + 1 :, top]), depth + 1)
         codes = later + (depth + 2) * np.arange(len(later))[:, None]
         joint = np.bincount(codes.ravel(), minlength=(depth + 2) * len(later)).reshape(len(later), -1)
         shared = joint[:, 1:-1].cumsum(axis=1)

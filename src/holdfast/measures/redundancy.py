@@ -247,10 +247,10 @@ class MatchedPairs(SetPairs):
 
     def values(self, sets: Preferences, first: Ints, second: Ints, measure: Measure) -> PairValues:
         indices, indptr = sets.lists()
-        used, place = np.unique(indices.astype(np.int64), return_inverse=True)
+        used, inverse = np.unique(indices.astype(np.int64), return_inverse=True)
         similarity: FeatureSimilarity = measure.parameters["similarity"]
         if used.size <= ALL_USED:
-            similarity, indices = _Block(similarity.matching_block(used, used)), place.astype(np.int32)
+            similarity, indices = _Block(similarity.matching_block(used, used)), inverse.astype(np.int32)
         runs = np.split(indices.astype(np.int64), indptr[1:-1])
         blocks = (similarity.matching_block(runs[a], runs[b]) for a, b in zip(first, second, strict=True))
         return PairValues(np.array([best_matching(block) for block in blocks]))

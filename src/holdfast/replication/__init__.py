@@ -1,6 +1,6 @@
 """What a new study would find: how many of the selected features it would select too, and how sure that is.
 
-- ``running``: halves of the rows are fitted, with a control and cautions, and answers kept in the store of a study
+- ``running``: halves of the rows are fitted, with a control and cautions, and answers stored with the study
 - ``result``: the answer in numbers and words, and how it is estimated from what halves selected
 - ``agreements``: the statistics behind it
 """
@@ -9,12 +9,12 @@ from holdfast.replication.result import Replicability, estimate_replicability
 from holdfast.replication.running import (
     count_fits,
     find_answer,
-    find_kept,
     find_known,
+    find_stored,
     has_split_halves,
-    keep_replicability,
     replicability,
     replicate_reported,
+    store_replicability,
     study_replicability,
 )
 
@@ -23,11 +23,11 @@ __all__ = [
     "count_fits",
     "estimate_replicability",
     "find_answer",
-    "find_kept",
     "find_known",
+    "find_stored",
     "has_split_halves",
-    "keep_replicability",
     "replicability",
     "replicate_reported",
+    "store_replicability",
     "study_replicability",
 ]

@@ -71,10 +71,10 @@ class SplitHalfAgreements:
     @classmethod
     def from_table(cls, table: Floats) -> "SplitHalfAgreements":
         """Divide a table of agreements of halves 1a, 1b, 2a, 2b, … with each other."""
-        places = np.arange(len(table))
+        halves = np.arange(len(table))
         between = table.copy()
-        between[places, places] = between[places, places ^ 1] = np.nan
-        return cls(within=table[places[::2], places[1::2]], between=between)
+        between[halves, halves] = between[halves, halves ^ 1] = np.nan
+        return cls(within=table[halves[::2], halves[1::2]], between=between)
 
     @classmethod
     def from_runs(cls, runs: Preferences) -> "SplitHalfAgreements":
@@ -147,7 +147,7 @@ MAX_COUNT = 2**31
 class FrequencyProfile:
     r"""Selection frequencies as logits, which stretched by c and moved are probabilities of selecting features.
 
-    Features of equal counts are kept as one, with their number as weight.
+    Features of equal counts share one entry, with their number as weight.
 
     Parameters
     ----------
@@ -160,8 +160,8 @@ class FrequencyProfile:
     """
 
     def __init__(self, counts: Ints, n_runs: int, weight: Ints | None = None) -> None:
-        self.values, self.place = np.unique(counts, return_inverse=True)
-        self.weight = np.bincount(self.place, weights=weight).astype(np.int64)
+        self.values, self.entry = np.unique(counts, return_inverse=True)
+        self.weight = np.bincount(self.entry, weights=weight).astype(np.int64)
         self.n_runs = n_runs
         logits = np.log((self.values + 0.5) / (n_runs - self.values + 0.5))
         self.logits = logits - np.average(logits, weights=self.weight)
@@ -225,7 +225,7 @@ class FrequencyProfile:
 
     def shrink(self, selected: Ints, share: float, size: float) -> Floats:
         """Return each feature's probability such that so large a share of the selected ones is expected again."""
-        mine = np.bincount(self.place[selected], minlength=self.weight.size)
+        mine = np.bincount(self.entry[selected], minlength=self.weight.size)
 
         def missing(c: float) -> float:
             return share - float(mine @ self.probabilities(c, size) / selected.size)
@@ -236,4 +236,4 @@ class FrequencyProfile:
             c = STEEPEST
         else:
             c = float(brentq(missing, 0.0, STEEPEST))
-        return self.probabilities(c, size)[self.place]
+        return self.probabilities(c, size)[self.entry]

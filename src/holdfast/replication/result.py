@@ -459,11 +459,11 @@ def estimate_replicability(
     runs = halves.take(np.flatnonzero(np.repeat(usable, 2)).tolist())
     found, profile = SplitHalfAgreements.from_runs(runs), FrequencyProfile(runs.counts, runs.n_runs)
     size, share = float(runs.sizes.mean()), mine.size / runs.n_features
-    slow, usual, fast = (
+    slow, default, fast = (
         profile.extrapolate(found.half, size, 2, mine.size, growth)
         for growth in (agreements.SLOWEST, agreements.GROWTH, agreements.FASTEST)
     )
-    agreement = (found.overlapping + usual) / 2
+    agreement = (found.overlapping + default) / 2
     half_rate, rate = found.half_rate(size, runs.n_features, jackknife), found.full_rate()
     variation = Variation(half_rate=half_rate, rate=rate, slow=slow, fast=fast)
     interval, half_interval = variation.intervals(agreement, found.half, level)

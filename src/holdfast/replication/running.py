@@ -64,17 +64,17 @@ FEWEST_OF_CLASS = 10
 
 
 def warn_of_failures(result: StudyTables, candidate: str, n_complete: int) -> list[str]:
-    """Say how many splits were left out because fits failed."""
+    """State how many splits were left out because fits failed."""
     failures = result.failures[result.failures["candidate"] == candidate]
     n_pairs = result.n_splits // 2
     if n_complete == n_pairs or failures.empty:
         return []
-    usual = failures["error"].value_counts().index[0]
-    return [f"{n_pairs - n_complete} of {n_pairs} splits in half were left out, as fits failed; most often: {usual}"]
+    error = failures["error"].value_counts().index[0]
+    return [f"{n_pairs - n_complete} of {n_pairs} splits in half were left out, as fits failed; most often: {error}"]
 
 
 def warn_of_cut(result: StudyTables, cut: int | None) -> list[str]:
-    """Say how many features count where nobody did."""
+    """State how many features count as selected where the user did not set it."""
     if cut is None:
         return []
     candidate = result.candidates[0]
@@ -82,7 +82,7 @@ def warn_of_cut(result: StudyTables, cut: int | None) -> list[str]:
 
 
 def warn_of_classes(result: StudyTables) -> list[str]:
-    """Say of which class a half has few rows."""
+    """Name the class of which a half has few rows."""
     counts = dict(result.data.classes)
     few = {label: count // 2 for label, count in counts.items() if count // 2 < FEWEST_OF_CLASS}
     if not few:
@@ -96,19 +96,19 @@ def _few_in_half(count: str, label: Any) -> str:
 
 
 def warn_of_dependent_rows(data: StudyData) -> list[str]:
-    """Say how many rows are copies of others; with groups, of which class there are few."""
+    """State how many rows are copies of others; with groups, name the class of which there are few."""
     n = len(data.y)
     if data.groups is None:
         copies = find_copies(data.X)
         n_copies = 0 if copies is None else n - len(np.unique(copies))
-        some = "1 row is a copy of another" if n_copies == 1 else f"{n_copies:,} rows are copies of others"
-        text = f"{some}: equal rows stay in the same half, and this study has {n - n_copies:,} different ones."
+        copied = "1 row is a copy of another" if n_copies == 1 else f"{n_copies:,} rows are copies of others"
+        text = f"{copied}: equal rows stay in the same half, and this study has {n - n_copies:,} different ones."
         return [text] if n_copies else []
-    if data.classes is None or len(np.unique(data.groups)) // 2 < FEWEST_OF_CLASS:  # few groups are told anyway
+    if data.classes is None or len(np.unique(data.groups)) // 2 < FEWEST_OF_CLASS:  # warn_of_groups
         return []
     counts = {label: len(np.unique(data.groups[data.y == label])) // 2 for label in data.classes}
     label, count = min(counts.items(), key=lambda item: item[1])
-    if count >= FEWEST_OF_CLASS or (data.y == label).sum() // 2 < FEWEST_OF_CLASS:  # few rows are told anyway
+    if count >= FEWEST_OF_CLASS or (data.y == label).sum() // 2 < FEWEST_OF_CLASS:  # warn_of_classes
         return []
     return [_few_in_half(format_count(count, "group"), label)]
 
@@ -147,7 +147,7 @@ def warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
 N_ORDERS, N_PAIRS = 5, 4
 """How many times the target is shuffled, and split in half with each."""
 NOTEWORTHY = 0.1
-"""Agreement with a shuffled target above which it is told, if it is at least half of that with the true one."""
+"""Agreement with a shuffled target above which there is a caution, if it is at least half of that with the true one."""
 SHUFFLE = 7
 """Stream of random numbers for the order of the target."""
 
@@ -156,7 +156,7 @@ def shuffled_agreement(plan: Study, given: GivenData, top: int | None, **running
     """Return the mean agreement of halves after the target was shuffled; ``nan`` if most of them select nothing."""
     target, seed = np.asarray(given.y), int(plan.random_state)
     study = replace(plan, perturbation=SplitHalves(N_PAIRS))
-    orders = [rng_of(seed, place, SHUFFLE).permutation(len(target)) for place in range(N_ORDERS)]
+    orders = [rng_of(seed, number, SHUFFLE).permutation(len(target)) for number in range(N_ORDERS)]
     within = [_agreements(study, given._replace(y=target[order]), top, running) for order in orders]
     known = np.concatenate(within)
     return float(known.mean()) if 2 * known.size >= N_ORDERS * N_PAIRS else math.nan
@@ -165,7 +165,7 @@ def shuffled_agreement(plan: Study, given: GivenData, top: int | None, **running
 def _agreements(study: Study, given: GivenData, top: int | None, running: dict[str, Any]) -> Floats:
     """Agreements of the halves of each split; without those that select nothing, or could not be fitted."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of fits to a target that is none
+        warnings.simplefilter("ignore")  # fits to a shuffled target may warn
         try:
             result = study.run(given.X, given.y, groups=given.groups, progress=False, **running)
             halves = complete_pairs(result, read_runs(result, result.candidates[0], top, measured=True))
@@ -176,7 +176,7 @@ def _agreements(study: Study, given: GivenData, top: int | None, running: dict[s
 
 
 def warn_of_preference(shuffled: float, half_agreement: float) -> tuple[str, ...]:
-    """Say that halves agree much the same whatever the target is, if they do."""
+    """Warn that halves agree about equally well whatever the target is, if they do."""
     if not (shuffled > NOTEWORTHY and shuffled >= half_agreement / 2):
         return ()
     return (
@@ -194,9 +194,7 @@ Rows = NDArray[np.int64]
 def splits_without_groups(perturbation: SplitHalves, samples: Samples, seed: int) -> list[tuple[Rows, Rows]]:
     """Halves of the first splits without each group of rows: those of one group together, halves in pairs."""
     dealt = deal_into_folds(perturbation.units(samples), GROUPS, perturbation.stratify, rng_of(seed, GROUPS, ROWS))
-    halves = [
-        perturbation.make_split(1 + place, samples, seed) for place in range(2 * min(PAIRS, perturbation.n_pairs))
-    ]
+    halves = [perturbation.make_split(1 + half, samples, seed) for half in range(2 * min(PAIRS, perturbation.n_pairs))]
     return [(half.rows[dealt[half.rows] != group], half.rows[:0]) for group in range(GROUPS) for half in halves]
 
 
@@ -225,19 +223,19 @@ def jackknife_halves(halves: Preferences, splits: Rows, n_splits: int) -> float:
 KEY = "replicability"
 
 
-def keep_replicability(store: str | Path, found: Replicability) -> None:
-    """Write what is known of a candidate in new studies into the store of its study."""
+def store_replicability(store: str | Path, found: Replicability) -> None:
+    """Write the replicability of a candidate into the store of its study."""
     with open_to_write(store) as opened, opened.transaction():
         opened.put(KEY, {**(opened.get(KEY) or {}), found.candidate: found.to_dict()})
 
 
-def find_kept(result: StudyTables, candidate: str) -> Replicability | None:
-    """Return what the store of a study says of a candidate in new studies; None if it says nothing that can be read."""
-    plain = result.kept_replicability.get(candidate)
+def find_stored(result: StudyTables, candidate: str) -> Replicability | None:
+    """Return the replicability of a candidate from the store of its study; None if it holds none that can be read."""
+    plain = result.stored_replicability.get(candidate)
     try:
         return None if plain is None else Replicability.from_dict(plain)
     except (KeyError, TypeError, ValueError, AttributeError):
-        return None  # written by another version: it is made again
+        return None  # written by another version: it is computed again
 
 
 def has_split_halves(result: StudyTables) -> bool:
@@ -248,8 +246,8 @@ def has_split_halves(result: StudyTables) -> bool:
 def find_known(result: StudyTables, candidate: str, *, level: float = 0.95, X: Any = None) -> Replicability | None:
     """Return what a study says of a candidate in new studies: by its own split halves, or from its store; else None."""
     if not has_split_halves(result):
-        kept = find_kept(result, candidate)
-        return None if kept is None else kept.at_level(level)
+        stored = find_stored(result, candidate)
+        return None if stored is None else stored.at_level(level)
     try:
         return study_replicability(result, candidate, level=level, top=features_that_count(result, candidate), X=X)
     except ValueError:  # fits are missing, or failed
@@ -257,7 +255,7 @@ def find_known(result: StudyTables, candidate: str, *, level: float = 0.95, X: A
 
 
 def find_answer(result: StudyTables, level: float = 0.95) -> str | None:
-    """Return what a study says of the candidate that a report shows, in new studies; None if it says nothing."""
+    """Return the replicability of the candidate that a report shows, in a line; None if it is not known."""
     if not result.finished:
         return None
     candidate = default_candidate(result)
@@ -295,10 +293,10 @@ def replicability(
 ) -> Replicability:
     """Estimate how many of the selected features a new study would select too.
 
-    That is another question than how stable a selection is when *this* data set is resampled: resamples share rows, new
-    studies do not. Here the selector is fitted to all rows, and to both halves of many random splits, which share no
-    row: their agreement tells without bias how far two studies of half the size would agree; the agreement with a study
-    of this size is extrapolated from it. The intervals are over data sets.
+    This differs from how stable a selection is when *this* data set is resampled: resamples share rows, new studies do
+    not. Here the selector is fitted to all rows, and to both halves of many random splits, which share no row: their
+    agreement estimates without bias how far two studies of half the size would agree; the agreement with a study of
+    this size is extrapolated from it. The intervals are over data sets.
 
     Parameters
     ----------
@@ -317,14 +315,14 @@ def replicability(
         Level of the intervals.
     top : int, optional
         How many of the best features count, for selectors that give rankings or weights; by default as many as a report
-        would take, which a caution tells.
+        would take, which a caution states.
     measures : str, Measure or sequence of them
         Other measures of which the value at half the size is wanted, such as ``"yu"``, which counts near-copies as the
         same, or ``"spearman"``. They get no interval and no extrapolation: neither has been validated.
     random_state : int, optional
         Seed; that of the study, or 0, by default.
     control : bool
-        Halve the rows also after the target was shuffled (45 fits more), to tell a selector that prefers certain
+        Halve the rows also after the target was shuffled (45 fits more), to detect a selector that prefers certain
         features whatever the target is.
     thorough : bool
         Repeat splits without each of ten groups of rows: up to 1,200 fits more, for a wider interval at half the size
@@ -368,11 +366,11 @@ def replicability(
     check_level(level)
     if top is not None:
         check_count("top", top, 1)
-    asked = [find_measure(measure) for measure in ([measures] if isinstance(measures, (str, Measure)) else measures)]
+    others = [find_measure(measure) for measure in ([measures] if isinstance(measures, (str, Measure)) else measures)]
     if isinstance(what, StudyTables):
         candidate = candidate or default_candidate(what)
         top = features_that_count(what, candidate) if top is None else top
-    plan = _plan_split_halves(_find_study(what), candidate, SplitHalves(n_pairs), random_state, asked)
+    plan = _plan_split_halves(_find_study(what), candidate, SplitHalves(n_pairs), random_state, others)
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
     result = plan.run(X, y, groups=groups, progress=progress, **running)
     cut = None if top is not None else features_that_count(result, result.candidates[0])
@@ -380,14 +378,14 @@ def replicability(
     given, plan = take_data(X, y, groups), replace(plan, task=result.plan["task"])
     data = prepare_data(given.X, given.y, given.groups, plan.covariates, plan.task, None)
     jackknife = _leave_groups_out(plan, given, data, top, progress=progress, **running) if thorough else 0.0
-    found = _ask_split_halves(result, result.candidates[0], level, top, data.X, asked, jackknife)
+    found = _estimate_from_split_halves(result, result.candidates[0], level, top, data.X, others, jackknife)
     found = replace(found, cautions=(*warn_of_cut(result, cut), *warn_of_dependent_rows(data), *found.cautions))
     if control:
         shuffled = shuffled_agreement(plan, given, top, **running)
         cautions = (*found.cautions, *warn_of_preference(shuffled, found.half_agreement))
         found = replace(found, shuffled_agreement=shuffled, cautions=cautions)
     if isinstance(what, StudyTables) and what.path is not None and what.plan["data"] == result.plan["data"]:
-        keep_replicability(what.path, found)
+        store_replicability(what.path, found)
     return found
 
 
@@ -417,7 +415,7 @@ def _leave_groups_out(plan: Study, given: GivenData, data: StudyData, top: int |
 
 
 def _find_study(what: Any) -> Study:
-    """The study of a selector, of itself, or behind what was found."""
+    """Return the study of a selector, a study itself, or that of a result."""
     if not isinstance(what, StudyTables):
         return what if isinstance(what, Study) else Study(selectors=[what])
     if what.study is None:
@@ -479,12 +477,12 @@ def study_replicability(
 ) -> Replicability:
     """Estimate how many of a candidate's features a new study would select too, from a study with SplitHalves.
 
-    Of another study, what was kept in its store is returned, if something was (:func:`keep_replicability`).
+    For another study, the estimate in its store is returned, if there is one (:func:`store_replicability`).
 
     Parameters
     ----------
     result : StudyResult
-        Of a study with :class:`~holdfast.resampling.SplitHalves`, or of one whose store says more.
+        Of a study with :class:`~holdfast.resampling.SplitHalves`, or of one whose store holds an estimate.
     candidate : str, optional
         Name of a candidate; not needed if there is only one.
     level : float
@@ -512,17 +510,17 @@ def study_replicability(
     holdfast.replicability : Runs the fits too.
     """
     if not has_split_halves(result):
-        kept = find_kept(result, _only_candidate(result.candidates, candidate))
-        if kept is not None:
-            return kept.at_level(level)
+        stored = find_stored(result, _only_candidate(result.candidates, candidate))
+        if stored is not None:
+            return stored.at_level(level)
         raise ValueError(
             "Expected a study with hf.resampling.SplitHalves, which fits all rows and halves that share no row, got "
             f"one with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."
         )
-    return _ask_split_halves(result, _only_candidate(result.candidates, candidate), level, top, X, measures)
+    return _estimate_from_split_halves(result, _only_candidate(result.candidates, candidate), level, top, X, measures)
 
 
-def _ask_split_halves(
+def _estimate_from_split_halves(
     result: StudyTables,
     candidate: str,
     level: float,
@@ -543,9 +541,7 @@ def _ask_split_halves(
         cautions.append("More than half of all features are selected: the interval may be too narrow.")
     cautions += warn_of_copies(X, selected)
     if math.isnan(jackknife):  # too many fits of the thorough look failed
-        cautions.append(
-            "Without some group of rows no pair of halves could be compared: the interval is the usual one, not wider."
-        )
+        cautions.append("Without some group of rows no pair of halves could be compared: the interval is not widened.")
     others, unanswered = _measure_halves(result, candidate, measures, top, X)
     cautions += unanswered
     jackknife = float(np.nan_to_num(jackknife))

@@ -841,7 +841,7 @@ class StudyTables:
         return [SplitCoefficients(split, columns, np.frombuffer(blob, dtype="<f4")) for split, columns, blob in rows]
 
     @property
-    def kept_replicability(self) -> dict[str, Any]:
+    def stored_replicability(self) -> dict[str, Any]:
         """What was kept of candidates in new studies, by candidate, as plain values."""
         return dict(self.stored.meta.get("replicability", {}))
 
