@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
+from holdfast.io.doubts import Doubt
 from holdfast.io.record import DataRecord
 from holdfast.io.table import make_table
 from holdfast.report import render, summarize
@@ -53,6 +54,7 @@ def test_numbers_have_no_classes_and_covariates_are_no_features():
     assert numbers.run(X, X["f0"] * 1.5).data == DataRecord(
         rows_read=40, columns_read=12, rows=40, features=12, target="f0", task="regression",
         warnings=("'f0' is named like the target 'f0' and orders the rows as it does.",),
+        doubts=(Doubt("f0", "is named like the target 'f0' and orders the rows as it does", "certain"),),
     )  # fmt: skip
 
 

@@ -186,6 +186,9 @@ def print_data(record: "DataRecord", *, with_notes: bool) -> None:
         out.print(f"  {note}")
     for warning in record.warnings:
         out.print(f"  Caution: {warning}")
+    if record.options:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in record.options)
+        out.print(f"  Options that settle this: {options}.")
 
 
 def print_comparisons(measure_name: str, comparisons: "Comparisons") -> None:

@@ -6,7 +6,7 @@ what people have                    what becomes of it
 a file with a table                 ``loading`` reads it as it is: text (``dialect``, ``delimited``), ``excel``,
                                     ``h5ad``, ``r_files``; ``table`` makes features, target and groups of it, as
                                     ``options`` say, with a ``record`` of every change: :func:`read_table`
-columns that are no features        ``suspects``: row numbers, identifiers, the target or a group in other words
+columns that are no features        ``doubts``: row numbers, identifiers, the target or a group in other words
 selections made elsewhere           ``selections``: :func:`read_preferences`, and :func:`write_preferences` back
 a file that nobody has looked at    ``inspection``: what it holds, what is likely meant (``guessing``) and what is to
                                     be decided (``questions``)

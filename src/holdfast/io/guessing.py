@@ -13,9 +13,9 @@ from pandas.api import types
 
 from holdfast.io import files
 from holdfast.io.dialect import DASHES
+from holdfast.io.doubts import is_identifier, split_words
 from holdfast.io.files import as_name, as_number, is_text
 from holdfast.io.questions import MAX_CHOICES, ReadingError, ask_table_orientation, listed, quoted, shorten
-from holdfast.io.suspects import is_identifier, split_words
 from holdfast.preferences import Kind
 
 NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote

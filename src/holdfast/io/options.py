@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 Task = Literal["classification", "regression"]
 Missing = Literal["error", "impute-median", "drop"]
 Categorical = Literal["error", "one-hot", "codes", "drop"]
+Repeats = Literal["keep", "drop"]
 
 
 class Option(NamedTuple):
@@ -84,6 +85,10 @@ class ReadOptions(Reading):
     missing: Annotated[Missing, Option("choice", "What to do with missing values.", "error|impute-median|drop")] = (
         "error"
     )
+    na_values: Annotated[
+        str | None, Option("text", "Values that stand for a missing one, such as -999 or unknown.", "VALUE[,VALUE]")
+    ] = None
+    repeats: Annotated[Repeats, Option("choice", "What to do with rows that repeat another.", "keep|drop")] = "keep"
     categorical: Annotated[
         Categorical, Option("choice", "What to do with columns that are not numbers.", "error|one-hot|codes|drop")
     ] = "error"

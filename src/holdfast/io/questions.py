@@ -275,7 +275,7 @@ def ask_leave_out(names: Sequence[Any], why: str) -> Question:
     return Question("ignore", why, pairs, several=True)
 
 
-def ask_suspects(reasons: Sequence[tuple[str, str]]) -> Question:
+def ask_doubts(reasons: Sequence[tuple[str, str]]) -> Question:
     """Ask which columns that look like no features to leave out; the others are accepted."""
     sentence = "Some columns look like no features. Which of them should be left out? The others are kept as features."
     pairs = tuple((name, f"{quoted(name)} {shorten(reason, 160)}") for name, reason in reasons)

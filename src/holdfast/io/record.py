@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from holdfast.io.doubts import Doubt
+
 
 @dataclass(frozen=True, kw_only=True)
 class DataRecord:
@@ -33,6 +35,10 @@ class DataRecord:
     warnings : tuple of str
         What changes how results are to be read, such as a feature that may be a copy of the target: for the first
         screen of a report.
+    equal_rows : int
+        Number of rows that repeat another.
+    doubts : tuple of Doubt
+        Columns that may be no features; they take part in the study, but are not listed among those to trust.
     """
 
     source: str | None = None
@@ -48,6 +54,19 @@ class DataRecord:
     n_groups: int | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    equal_rows: int = 0
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def doubted(self) -> dict[str, str]:
+        """The columns that are not to be trusted until somebody says that they are features, with the reasons."""
+        return {doubt.feature: doubt.reason for doubt in self.doubts if doubt.withholds_trust}
+
+    @property
+    def options(self) -> list[str]:
+        """The options of reading that settle what is in doubt."""
+        names = [name for name in ("ignore", "na_values") if any(doubt.option == name for doubt in self.doubts)]
+        return [*names, *(["treat_as_feature"] if self.doubted else []), *(["repeats"] if self.equal_rows else [])]
 
     @property
     def caution(self) -> str:

@@ -1,7 +1,7 @@
 """Reading a data set from a file or frame: features, target and groups."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,22 +13,31 @@ from pandas.api import types
 
 from holdfast.checks import as_names
 from holdfast.declared import did_you_mean, renamed
+from holdfast.io.doubts import (
+    Doubt,
+    describe_doubts,
+    describe_equal_rows,
+    find_doubts,
+    find_equal_rows,
+    note_repeats,
+    settle_doubts,
+    warn_of_doubts,
+)
 from holdfast.io.files import Loaded, as_number, as_path, display_name, file_ending
 from holdfast.io.guessing import FEW_TEXTS, NO_NAME, explain_features_in_rows, guess_targets, row_labels, turn
 from holdfast.io.loading import ENDINGS, load_frame
-from holdfast.io.options import DEFAULTS, OPTIONS, Categorical, Missing, Reading, ReadOptions, Task
+from holdfast.io.options import DEFAULTS, OPTIONS, Categorical, Missing, Reading, ReadOptions, Repeats, Task
 from holdfast.io.questions import (
     ACCEPT_HINT,
-    ACCEPTED,
     GAPS,
     Question,
     ReadingError,
     ask_categorical,
     ask_column,
+    ask_doubts,
     ask_leave_out,
     ask_missing,
     ask_row_names,
-    ask_suspects,
     ask_table_orientation,
     ask_target_file,
     ask_task,
@@ -39,7 +48,6 @@ from holdfast.io.questions import (
     suggest_name,
 )
 from holdfast.io.record import DataRecord
-from holdfast.io.suspects import Suspect, describe_suspects, find_suspects, note_repeats
 from holdfast.text import format_count, join_first
 
 ROLES = {"target": "is to be predicted", "groups": "says which rows belong together", "index": "names the rows"}
@@ -657,6 +665,8 @@ def read_table(
     ignore: str | Iterable[str] = (),
     treat_as_feature: str | Iterable[str] = (),
     missing: Missing = "error",
+    na_values: Any = None,
+    repeats: Repeats = "keep",
     categorical: Categorical = "error",
     drop_constant: bool = False,
     transpose: bool = False,
@@ -689,6 +699,13 @@ def read_table(
     treat_as_feature : str or list of str
         Columns that are features though they look like row numbers, identifiers or the target; also columns of ``obs``
         in AnnData, or of ``target_file``, that are to be features.
+    na_values : str, number or list of them, optional
+        Values that stand for a missing one beside the usual words, such as ``-999``; in a text they are separated by
+        commas.
+    repeats : {"keep", "drop"}
+        What to do with rows whose features all equal those of another, up to rounding: keep them with a warning; or
+        drop all but the first, and all where the targets differ. Copies of a row let models be scored on rows that
+        they were trained on.
     missing : {"error", "impute-median", "drop"}
         What to do with missing values (empty, ``NA``, ``NaN``, ``null``, ``None``, ``?``): refuse them; fill them with
         the column's median, or most frequent category; or drop their rows. A missing target is never filled. Medians
@@ -762,6 +779,8 @@ def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
             values[name] = (value,) if isinstance(value, str) else as_names(value, f"{name}=")
         elif option.kind == "column":
             values[name] = None if value is None else str(value)
+        elif name == "na_values" and value is not None and not isinstance(value, str):
+            values[name] = ",".join(map(str, value if isinstance(value, Iterable) else [value]))
         elif option.choices and value not in (*option.choices, default):
             choices = option.choices if default in option.choices else (*option.choices, default)
             raise ValueError(f"Expected {name} to be {quote_names(choices)}, got {value!r}.")
@@ -782,6 +801,8 @@ def complete_table(loaded: Loaded, options: TableOptions, source: str | None = N
     notes = list(loaded.notes)
     frame = _check_columns(loaded.frame, options, notes)
     options = replace(options, columns=tuple(frame.columns))
+    if options.na_values is not None:
+        frame = _mask_codes(frame, options.na_values.split(","), notes)
     roles = frame[[name for name in (options.target, options.groups) if name is not None]]
     named = (*roles.columns, *options.treat_as_feature)
     left = [name for name in loaded.aside if name in frame.columns and name not in named]
@@ -791,10 +812,17 @@ def complete_table(loaded: Loaded, options: TableOptions, source: str | None = N
     X, roles = make_features(features, roles, options, notes)
     y, task = make_target(roles[options.target], options, notes)
     groups = make_groups(roles, options)
+    if options.repeats == "drop":
+        X, y, groups = _drop_repeats(X, y, groups, notes)
     notes += note_repeats(X)
-    warnings = _judge_suspects(find_suspects(X, y, groups, options.target, options.groups), options, notes)
+    doubts, settled = settle_doubts(find_doubts(X, y, groups, options.target, options.groups), options.treat_as_feature)
+    _refuse_certain(doubts, options)
+    notes += settled
+    equal_rows, repeats = describe_equal_rows(X, y)
     return make_table(
-        X, y, task, groups, options.groups, target=options.target, notes=tuple(notes), warnings=tuple(warnings),
+        X, y, task, groups, options.groups,
+        target=options.target, notes=tuple(notes), doubts=tuple(doubts),
+        warnings=(*warn_of_doubts(doubts), *repeats), equal_rows=equal_rows,
         rows_read=frame.shape[0], columns_read=frame.shape[1], source=source, file_format=loaded.file_format or None,
     )  # fmt: skip
 
@@ -822,22 +850,44 @@ def _orient(loaded: Loaded, options: TableOptions) -> Loaded:
     return replace(loaded, frame=turned, notes=(*loaded.notes, note), aside=tuple(map(str, others)))
 
 
-def _judge_suspects(suspects: list[Suspect], options: TableOptions, notes: list[str]) -> list[str]:
-    """Raise if a column looks like no feature by more than its values; note accepted ones, and return warnings."""
-    others = [suspect for suspect in suspects if suspect.name not in options.treat_as_feature]
-    certain = [suspect for suspect in others if suspect.beyond_values]
+def _mask_codes(frame: pd.DataFrame, codes: Iterable[str], notes: list[str]) -> pd.DataFrame:
+    """Return the frame with these numbers and texts missing; note how many there were."""
+    texts = [code.strip() for code in codes]
+    numbers = [number for number in map(as_number, texts) if isinstance(number, float)]
+    is_code = frame.isin([*texts, *numbers])
+    notes.append(f"Took {' and '.join(texts)} for missing: {format_count(int(is_code.to_numpy().sum()), 'entry')}.")
+    return frame.mask(is_code)
+
+
+def _refuse_certain(doubts: Sequence[Doubt], options: TableOptions) -> None:
+    """Raise if a column looks like no feature by more than its values."""
+    certain = [doubt for doubt in doubts if doubt.certainty == "certain"]
     if certain:
-        names = [suspect.name for suspect in certain]
+        names = [doubt.feature for doubt in certain]
         shown = names[0] if len(names) == 1 else names
         raise ReadingError(
             f"Expected only features beside the target in {options.where}, but "
-            f"{'; '.join(describe_suspects(certain))}; leave out what is no feature with ignore={shown!r}, or keep it "
+            f"{'; '.join(describe_doubts(certain))}; leave out what is no feature with ignore={shown!r}, or keep it "
             f"as a feature with treat_as_feature={shown!r}.",
-            ask_suspects([(suspect.name, suspect.plain_reason) for suspect in certain]),
+            ask_doubts([(doubt.feature, doubt.plain_reason) for doubt in certain]),
         )
-    accepted = [suspect for suspect in suspects if suspect.name in options.treat_as_feature]
-    notes += [f"Kept as a feature{ACCEPTED}: {phrase}." for phrase in describe_suspects(accepted)]
-    return [f"{phrase}." for phrase in describe_suspects(others)]
+
+
+def _drop_repeats(
+    X: pd.DataFrame, y: NDArray[Any], groups: NDArray[Any] | None, notes: list[str]
+) -> tuple[pd.DataFrame, NDArray[Any], NDArray[Any] | None]:
+    """Leave out rows that repeat another, and all equal rows whose targets differ; note how many."""
+    first, second = find_equal_rows(X.to_numpy(dtype=np.float64))
+    differing = y[first] != y[second]
+    dropped = np.union1d(second, first[differing])
+    if not dropped.size:
+        return X, y, groups
+    conflict = (
+        f", {format_count(int(differing.sum()), 'pair')} of them with different targets" if differing.any() else ""
+    )
+    notes.append(f"Dropped {format_count(dropped.size, 'row')} equal to others{conflict}.")
+    remaining = np.setdiff1d(np.arange(len(X)), dropped)
+    return X.iloc[remaining], y[remaining], None if groups is None else groups[remaining]
 
 
 def _check_columns(frame: pd.DataFrame, options: TableOptions, notes: list[str]) -> pd.DataFrame:

@@ -167,7 +167,7 @@ def _agreements(study: Study, given: GivenData, top: int | None, running: dict[s
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fits to a shuffled target may warn
         try:
-            result = study.run(given.X, given.y, groups=given.groups, progress=False, **running)
+            result = study.run(given.X, given.y, groups=given.groups, treat_as_feature=True, progress=False, **running)
             halves = complete_pairs(result, read_runs(result, result.candidates[0], top, measured=True))
         except (ValueError, StudyError):
             return np.empty(0)
@@ -372,7 +372,7 @@ def replicability(
         top = features_that_count(what, candidate) if top is None else top
     plan = _plan_split_halves(_find_study(what), candidate, SplitHalves(n_pairs), random_state, others)
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
-    result = plan.run(X, y, groups=groups, progress=progress, **running)
+    result = plan.run(X, y, groups=groups, treat_as_feature=True, progress=progress, **running)
     cut = None if top is not None else features_that_count(result, result.candidates[0])
     top = cut or top
     given, plan = take_data(X, y, groups), replace(plan, task=result.plan["task"])
@@ -409,7 +409,7 @@ def _leave_groups_out(plan: Study, given: GivenData, data: StudyData, top: int |
     seed = int(plan.random_state)
     bound = plan.perturbation.bind(data.X, data.y, data.groups, seed)
     without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, seed))
-    again = without_groups.run(given.X, given.y, groups=given.groups, **running)
+    again = without_groups.run(given.X, given.y, groups=given.groups, treat_as_feature=True, **running)
     halves = read_runs(again, again.candidates[0], top, measured=True)
     return jackknife_halves(halves, again.split_numbers(halves), again.n_splits)
 

@@ -13,7 +13,7 @@ from holdfast.result_base import ResultMixin
 from holdfast.serialization import from_plain, json_schema
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
-from holdfast.tradeoff.selected import HOLDS, OFTEN, Information
+from holdfast.tradeoff.selected import HOLDS, IN_DOUBT, OFTEN, Information
 
 
 class VersionedSummary(ResultMixin):
@@ -700,6 +700,11 @@ class Features:
     def trusted(self) -> tuple[Feature, ...]:
         """Those of them that hold: the candidate was shown to predict better than guessing."""
         return tuple(feature for feature in self.shown if feature.verdict == HOLDS)
+
+    @property
+    def doubted(self) -> tuple[Feature, ...]:
+        """Those of them that may be no features, such as the label of a batch: they are listed apart."""
+        return tuple(feature for feature in self.shown if feature.verdict == IN_DOUBT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The verdict: how stable, how certain, what to use, and what the number does not say."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from holdfast.measures import MEASURES
@@ -48,11 +49,32 @@ def make_verdict(findings: Findings) -> Verdict:
     standing = find_standing(findings.stability, findings.information, findings.features)
     return Verdict(
         standing=standing,
-        headline=make_headline(standing, findings.stability, findings.features)
+        headline=_name_doubted(findings.features)
+        + make_headline(standing, findings.stability, findings.features)
         + _list_indistinguishable(findings, standing),
-        sentences=(say_how_stable(findings.stability, findings.level), _what_to_use(findings, standing)),
+        sentences=(
+            say_how_stable(findings.stability, findings.level),
+            _what_to_use(findings, standing),
+            *_list_doubted(findings),
+        ),
         cautions=tuple(_cautions(findings)),
     )
+
+
+def _name_doubted(features: Features | None) -> str:
+    """Return the first half of the headline: which selected features may be none; empty without a doubt."""
+    names = [row.feature for row in features.doubted] if features else []
+    if not names:
+        return ""
+    return f"Check first whether {join_names(names, 3)} {'is a feature' if len(names) == 1 else 'are features'}. "
+
+
+def _list_doubted(findings: Findings) -> Iterator[str]:
+    """Yield a sentence that lists the doubted features apart, with what each looks like."""
+    if findings.features is not None and findings.features.doubted:
+        reasons = findings.result.data.doubted
+        described = [f"{row.feature} {reasons[str(row.feature)].rstrip('?')}" for row in findings.features.doubted]
+        yield f"Not among the features to trust until that is settled: {'; '.join(described[:6])}."
 
 
 def find_standing(stability: Stability, information: Information, features: Features | None) -> Standing:

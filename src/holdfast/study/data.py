@@ -1,6 +1,6 @@
 """The data of a study: features, covariates, target, groups; and the record of them that its store keeps."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from holdfast.checks import as_column, check_unique, type_name
+from holdfast.io.doubts import Doubt, describe_equal_rows, find_doubts, settle_doubts, warn_of_doubts
 from holdfast.io.record import DataRecord
-from holdfast.io.suspects import describe_suspects, find_suspects
 from holdfast.io.table import Table
 from holdfast.resampling import Samples
 from holdfast.text import format_count, join_first
@@ -140,8 +140,11 @@ def take_data(X: Any, y: Any, groups: Any) -> GivenData:
     return GivenData(X.X, X.y, X.groups, X)
 
 
-def record_data(data: StudyData, given: GivenData) -> DataRecord:
-    """Record what the data are and what was done to them, for the store and the report; never a value of them."""
+def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[str] | bool = ()) -> DataRecord:
+    """Record what the data are and what was done to them, for the store and the report; never a value of them.
+
+    Columns are not searched for what is no feature if all are to be treated as features.
+    """
     classes: tuple[tuple[str, int], ...] = ()
     if data.classes is not None:
         counts = np.bincount(data.target, minlength=data.classes.size).tolist()
@@ -150,19 +153,29 @@ def record_data(data: StudyData, given: GivenData) -> DataRecord:
         "rows": len(data.y), "features": len(data.names), "task": data.task, "classes": classes,
     }  # fmt: skip
     if given.table is not None:
-        return replace(given.table.record, **found)
+        record = replace(given.table.record, **found)
+        doubts, notes = settle_doubts(record.doubts, treat_as_feature)
+        known = warn_of_doubts(record.doubts)
+        warnings = [*warn_of_doubts(doubts), *(warning for warning in record.warnings if warning not in known)]
+        return replace(record, doubts=tuple(doubts), notes=(*record.notes, *notes), warnings=tuple(warnings))
     shape = getattr(given.X, "shape", (len(data.y), len(data.names)))
-    target, groups, suspects = _name(given.y), _name(given.groups), []
-    if not sp.issparse(data.X):
+    target, groups, equal_rows = _name(given.y), _name(given.groups), 0
+    doubts, notes, warnings = list[Doubt](), list[str](), list[str]()
+    if treat_as_feature is not True and not sp.issparse(data.X):
         frame = data.X if isinstance(data.X, pd.DataFrame) else pd.DataFrame(data.X, columns=data.names)
-        suspects = describe_suspects(find_suspects(frame, data.y, data.groups, target, groups))
+        doubts, notes = settle_doubts(find_doubts(frame, data.y, data.groups, target, groups), treat_as_feature)
+        equal_rows, repeats = describe_equal_rows(frame, data.y)
+        warnings = [*warn_of_doubts(doubts), *repeats]
     return DataRecord(
         rows_read=int(shape[0]),
         columns_read=int(shape[1]),
         target=target,
         groups=groups,
         n_groups=None if data.groups is None else int(np.unique(data.groups).size),
-        warnings=tuple(f"{phrase}." for phrase in suspects),  # the columns stay in the study
+        notes=tuple(notes),
+        warnings=tuple(warnings),
+        equal_rows=equal_rows,
+        doubts=tuple(doubts),  # the columns stay in the study
         **found,
     )
 

@@ -3,7 +3,7 @@
 import logging
 import math
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -159,6 +159,7 @@ class Study:
         keep_predictions: bool = True,
         retry_failures: bool = False,
         only: Collection[str] | None = None,
+        treat_as_feature: Iterable[str] | bool = (),
         command: Mapping[str, Any] | None = None,
     ) -> "StudyResult":
         """Fit every candidate on every resample, or what is missing of that in the store.
@@ -191,6 +192,9 @@ class Study:
             Try what failed in an earlier session again.
         only : collection of str, optional
             Candidates to fit now; others stay as they are in the store. All by default.
+        treat_as_feature : iterable of str, or True
+            Columns that are features though they look like an identifier, a batch or the target; True for all columns,
+            which are then not searched for such.
         command : mapping, optional
             The command that started the study, stored for whoever wants to resume it.
 
@@ -217,7 +221,7 @@ class Study:
         engines.check_backend(n_jobs, time_limit)
         if self.device != "cpu":
             check_device(self.device)
-        data, record = self._read_data(X, y, groups)
+        data, record = self._read_data(X, y, groups, treat_as_feature)
         run = StudyRun(self, data, keep_predictions, only, record)
         with open_to_write(store) as opened, report_interruption(opened):
             opened.begin(run.plan(), run.about(command), run.families)
@@ -236,12 +240,14 @@ class Study:
         _warn_of_failures(result)
         return result
 
-    def _read_data(self, X: Any, y: Any, groups: Any) -> tuple[StudyData, DataRecord]:
+    def _read_data(
+        self, X: Any, y: Any, groups: Any, treat_as_feature: Iterable[str] | bool = True
+    ) -> tuple[StudyData, DataRecord]:
         """The data as fits take them, and the record of them."""
         given = take_data(X, y, groups)
         task = self.task or (None if given.table is None else given.table.task)
         data = prepare_data(given.X, given.y, given.groups, self.covariates, task, self.estimator)
-        return data, record_data(data, given)
+        return data, record_data(data, given, treat_as_feature)
 
     def cost(self, X: Any, y: Any = None, *, groups: Any = None) -> dict[str, Any]:
         """Estimate time and disk space of a study from two fits of each candidate.

@@ -67,7 +67,7 @@ def fit_to_all_rows(
         )
     rows = np.arange(len(data.y))
     fitted = study_of_candidate(study, candidate, [(rows, rows[:0])]).run(
-        X, y, groups=groups, on_error="raise", keep_predictions=False
+        X, y, groups=groups, on_error="raise", keep_predictions=False, treat_as_feature=True
     )
     studied, now = result.plan["data"], fingerprint(data.X, data.y, None, data.covariates, data.names)
     same = all(studied[part] == now[part] for part in ("features", "target", "covariates"))

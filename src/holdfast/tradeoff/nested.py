@@ -195,11 +195,16 @@ def nested_choice(
         inner_groups = None if groups is None else take(groups, split.rows)
         # each row once: copies would meet themselves in inner splits
         inner_result = study.run(
-            take(X, split.rows), take(y, split.rows), groups=inner_groups, n_jobs=n_jobs, progress=stages
+            take(X, split.rows),
+            take(y, split.rows),
+            groups=inner_groups,
+            n_jobs=n_jobs,
+            progress=stages,
+            treat_as_feature=True,
         )
         inner = choose(inner_result, n_draws=0, **how)
         single = study_of_candidate(study, inner.candidate, [(split.rows, split.test)])
-        scored = single.run(X, y, groups=groups, on_error="raise")
+        scored = single.run(X, y, groups=groups, on_error="raise", treat_as_feature=True)
         rows.append((inner.candidate, float(scored.scores[choice.metric].iloc[0]), inner.score, split.test.size))
         selected.append(scored.preferences(inner.candidate))
     folds = pd.DataFrame(rows, columns=["candidate", "score", "promised", "held_out"])

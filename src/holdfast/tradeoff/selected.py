@@ -530,6 +530,7 @@ HOLDS = "holds"
 OFTEN = "selected often"
 UNTESTED = f"{OFTEN}; whether it carries information was not tested"
 NOT_SHOWN = f"{OFTEN}; not shown to carry information"
+IN_DOUBT = f"{OFTEN}; in doubt as a feature"
 DOES_NOT_HOLD = "does not hold"
 NOT_ABOVE_CHANCE = f"{DOES_NOT_HOLD}; may be chance"
 AT_MOST_TWICE = f"{DOES_NOT_HOLD}; at most twice chance"
@@ -623,6 +624,9 @@ def check_features(
         {"feature": name, **(UNKNOWN if column is None else known[column])}
         for name, column in zip(names, columns, strict=True)
     ]
+    for row in rows:
+        if row["verdict"] == often and str(row["feature"]) in result.data.doubted:
+            row["verdict"] = IN_DOUBT
     return pd.DataFrame(rows, columns=["feature", *UNKNOWN]).set_index("feature")
 
 

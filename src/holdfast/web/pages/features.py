@@ -27,6 +27,7 @@ from holdfast.tradeoff.selected import (
     AT_MOST_TWICE,
     DOES_NOT_HOLD,
     HOLDS,
+    IN_DOUBT,
     NOT_ABOVE_CHANCE,
     NOT_SHOWN,
     OFTEN,
@@ -49,7 +50,8 @@ routes = Routes()
 Sort: TypeAlias = Literal["frequency", "name", "effect", "with-stand-ins", "column"]
 LEVEL, THRESHOLD = 0.95, 0.5
 VERDICTS = (
-    HOLDS, OFTEN, UNTESTED, NOT_SHOWN, "takes turns", "undecided", DOES_NOT_HOLD, NOT_ABOVE_CHANCE, AT_MOST_TWICE,
+    HOLDS, IN_DOUBT, OFTEN, UNTESTED, NOT_SHOWN, "takes turns", "undecided", DOES_NOT_HOLD, NOT_ABOVE_CHANCE,
+    AT_MOST_TWICE,
 )  # fmt: skip
 """All that is said of a feature, the best first."""
 NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
@@ -416,6 +418,7 @@ def explain_verdict(feature: Feature, facts: Features) -> str:
         HOLDS: f"{often} And the candidate predicts held-out rows better than guessing.",
         OFTEN: f"{often} But how stable the selection is as a whole is not sure enough to say that it holds.",
         UNTESTED: f"{often} But whether the features carry information was not tested.",
+        IN_DOUBT: f"{often} But whether the column is a feature is in doubt: see the cautions.",
         NOT_SHOWN: f"{often} But the candidate was not shown to predict better than guessing.",
         "takes turns": (
             f"Alone it is not above {threshold}, but it or one of its stand-ins was selected in "

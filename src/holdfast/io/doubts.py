@@ -1,0 +1,591 @@
+"""Columns that may be no features, and rows that are no samples of their own: each is a doubt, never an accusation.
+
+No test can distinguish a perfect marker from a copy of the target, so what only values suggest is a question. What a
+name, a position or the order of the rows says as well is more than that. :func:`find_doubts` looks at columns,
+:func:`describe_equal_rows` at rows, :func:`note_repeats` at columns with little or nothing of their own.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from holdfast.io.questions import ACCEPTED, quote_names
+from holdfast.text import format_count, format_number, join_first
+
+FEW_ROWS = 10  # in so few rows, an order or a perfect separation is nothing special
+ENOUGH_ROWS = 20  # from so many rows on, a single row that differs makes a column nearly constant
+CHANCE = 0.01  # expected number of columns (or pairs of rows) that do so by chance, above which this is no news
+MAX_VALUES = 10
+"""Different values up to which a column may be the classes in other words with exceptions."""
+MAX_EXCEPTIONS = 0.05
+"""Share of rows that may differ from a one-to-one map of values and classes; one row always may."""
+IDENTIFIERS = {
+    "id", "ids", "rowid", "rowindex", "rowname", "rownames", "rownumber", "unnamed", "barcode",
+    "uid", "uuid", "guid", "mrn", "accession", "geoaccession", "sampleid", "samplename", "patientid", "subjectid",
+    "idref",
+}  # fmt: skip
+WEAK_IDENTIFIERS = {
+    "index", "idx", "no", "nr", "num", "number", "row", "sample", "case", "record", "obs", "observation", "patient",
+    "subject", "participant", "specimen", "donor", "lfd",
+}  # fmt: skip
+"""Names that are also those of features (NO is nitric oxide): they need values that count."""
+NUMBERS = {
+    "nr", "no", "number", "num", "index", "idx", "key", "nummer", "numero", "numer", "code", "codice", "codigo",
+    "kennung", "identifiant", "identificador", "identificativo", "identificatie",
+}  # fmt: skip
+SUBJECTS = {
+    "patient", "subject", "participant", "person", "donor", "animal", "mouse", "pat", "subj", "individual", "sample",
+    "case", "row", "record", "specimen", "observation", "obs",
+    "patienten", "proband", "probanden", "proben", "probe", "fall", "tier", "teilnehmer", "sujet", "echantillon",
+    "cas", "paciente", "sujeto", "muestra", "caso", "paziente", "soggetto", "campione", "sujeito", "amostra",
+    "deelnemer", "monster", "proefpersoon",
+}  # fmt: skip
+BATCHES = {
+    "batch", "lot", "run", "plate", "site", "scanner", "center", "centre", "date", "visit", "hospital", "clinic",
+    "lab", "laboratory", "operator", "technician", "flowcell", "lane",
+    "charge", "platte", "lauf", "standort", "zentrum", "datum", "besuch", "visite", "krankenhaus", "klinik",
+    "labor", "plaque", "lote", "placa", "fecha", "visita", "centro", "sitio", "sede", "lotto", "piastra", "partij",
+    "plaat", "centrum", "bezoek", "ziekenhuis", "hopital", "clinica", "ospedale", "laboratoire", "laboratorio",
+    "laboratorium", "scan", "serie",
+}  # fmt: skip
+"""Names of where, when and with what a sample was processed, in the languages of Western Europe."""
+WITH_BATCHES = NUMBERS | IDENTIFIERS | {"name", "label", "scan", "processing", "sequencing", "collection", "study"}
+"""Words that may stand next to these in such a name: scan_date, batch number."""
+COMPOUND = re.compile(
+    r"(patienten?|proben?|probanden?|fall|tier|sample|subject|charg(?:en)?|platten?|lauf|los|monster|partij)s?"
+    r"(nummer|nr|id|kennung|code|bezeichnung)"
+)
+"""Identifiers and batches that German and Dutch write in one word."""
+QUANTITIES = {
+    "age", "time", "year", "years", "day", "days", "month", "months", "week", "weeks", "hour", "hours", "minute",
+    "minutes", "date", "dose", "depth", "distance", "temperature", "length", "height", "weight", "size", "position",
+    "concentration", "frequency", "wavelength", "duration", "visit",
+}  # fmt: skip
+"""Names of what rows may well be sorted by."""
+TARGET_WORDS = {"target", "label", "labels", "class", "classes", "outcome", "response"}
+CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0)
+"""Numbers with which a missing value is often written; in a single row only those of at least three digits count."""
+
+Certainty = Literal["certain", "doubt", "question", "marker"]
+ORDER: tuple[Certainty, ...] = ("certain", "doubt", "question", "marker")
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a column may be no feature, or not as it stands.
+
+    Attributes
+    ----------
+    feature : str
+        Name of the column.
+    reason : str
+        What it looks like, as a sentence goes on after the name.
+    certainty : {"certain", "doubt", "question", "marker"}
+        ``certain`` if more than its values says so: its name, its position or the order of the rows; ``doubt`` if
+        its name means a batch, a site or a date; ``question`` if only its values look like a copy of the target or
+        damaged; ``marker`` if it separates the classes as a measured marker may.
+    advice : str
+        What else may be done with it, for a person who knows no options.
+    option : {"ignore", "na_values"}
+        Which option of reading settles it, if it is no feature as it stands.
+    """
+
+    feature: str
+    reason: str
+    certainty: Certainty = "question"
+    advice: str = ""
+    option: Literal["ignore", "na_values"] = "ignore"
+
+    @property
+    def withholds_trust(self) -> bool:
+        """Whether the feature is listed apart, not among those to trust, until somebody says that it is one."""
+        return self.certainty != "marker"
+
+    @property
+    def plain_reason(self) -> str:
+        """The reason without options, and the advice."""
+        return self.reason.partition(" (groups=")[0] + self.advice
+
+
+def find_doubts(
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    groups: NDArray[Any] | None = None,
+    target: str | None = None,
+    groups_name: str | None = None,
+) -> list[Doubt]:
+    """Find columns that may be no features, in the order of the columns.
+
+    Parameters
+    ----------
+    X : DataFrame
+        The features; columns that are not numbers are passed over. The name of a column made of a category is
+        ``column=category``.
+    y : ndarray
+        Class labels, or floats for regression.
+    groups : ndarray, optional
+        Group of each row.
+    target, groups_name : str, optional
+        Names of the target and of the groups, to which names of columns are compared.
+
+    Returns
+    -------
+    list of Doubt
+        At most one for each column: the most certain.
+    """
+    numbers = X.select_dtypes("number")
+    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    names = [str(name) for name in numbers.columns.tolist()]
+    if len(values) < 3 or not names:
+        return []
+    y = np.asarray(y)
+    doubts: dict[str, Doubt] = {}
+    for doubt in (
+        *_target_in_other_words(values, names, y, target),
+        *_group_in_other_words(values, names, groups, groups_name),
+        *_identifiers(values, names, groups is not None),
+        *_counters(values, names, is_first=bool(len(X.columns)) and names[0] == str(X.columns[0])),
+        *_nearly_the_classes(values, names, y, target),
+        *_batches(values, names),
+        *_codes_for_missing(values, names),
+    ):
+        known = doubts.get(doubt.feature)
+        if known is None or ORDER.index(doubt.certainty) < ORDER.index(known.certainty):
+            values = f", and {known.reason.partition(':')[0]}" if known and doubt.certainty == "doubt" else ""
+            doubts[doubt.feature] = replace(doubt, reason=doubt.reason + values)
+    return [doubts[name] for name in names if name in doubts]
+
+
+def describe_doubts(doubts: Iterable[Doubt]) -> list[str]:
+    """Return one phrase for each reason, with the names of its columns: ``'a', 'b': each …``."""
+    by_reason: dict[str, list[str]] = {}
+    for doubt in doubts:
+        by_reason.setdefault(doubt.reason, []).append(doubt.feature)
+    return [
+        f"{names[0]!r} {reason}" if len(names) == 1 else f"{quote_names(names)}: each {reason}"
+        for reason, names in by_reason.items()
+    ]
+
+
+def settle_doubts(doubts: Iterable[Doubt], features: Iterable[str] | bool) -> tuple[list[Doubt], list[str]]:
+    """Separate the doubts that stay open from notes on those that are settled.
+
+    Parameters
+    ----------
+    doubts : iterable of Doubt
+        What was found.
+    features : iterable of str or True
+        Columns that are said to be features, by their own names or by those of the columns they were made of; True for
+        all of them.
+
+    Returns
+    -------
+    list of Doubt, list of str
+        What is open, and a sentence for each reason that was overruled.
+    """
+    doubts = list(doubts)
+    named = {doubt.feature for doubt in doubts} if features is True else set(features or ())
+    settled = [doubt for doubt in doubts if not named.isdisjoint((doubt.feature, doubt.feature.partition("=")[0]))]
+    notes = [f"Kept as a feature{ACCEPTED}: {phrase.rstrip('?')}." for phrase in describe_doubts(settled)]
+    return [doubt for doubt in doubts if doubt not in settled], notes
+
+
+def warn_of_doubts(doubts: Iterable[Doubt]) -> list[str]:
+    """Return a sentence for each reason."""
+    return [phrase if phrase.endswith("?") else f"{phrase}." for phrase in describe_doubts(doubts)]
+
+
+# Names
+
+
+def split_words(name: str) -> list[str]:
+    """Return the words of a name in lower case: patientID, patient_id and Patient Id have the same."""
+    if not name.isascii():  # é is e
+        name = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+|(?<=[A-Za-z])(?=\d)", " ", name)
+    return spaced.lower().split()
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a name is that of an identifier, such as patient_id."""
+    words = [word for word in split_words(name) if not word.isdigit()]
+    if not words:
+        return False
+    if "".join(words) in IDENTIFIERS or words[-1] in {"id", "uid", "uuid", "barcode", "accession", "mrn"}:
+        return True
+    if COMPOUND.fullmatch("".join(words)) and not _is_batch(name):
+        return True
+    numbered = words[-1] in NUMBERS and not SUBJECTS.isdisjoint(words[:-1])
+    numbers = words[0] in NUMBERS and not SUBJECTS.isdisjoint(words[1:])  # numéro de patient
+    return numbered or numbers or (words[0] == "id" and len(words) <= 3)
+
+
+def _is_batch(name: str) -> bool:
+    """Whether a name says where, when or with what a sample was processed, and nothing else."""
+    words = [word for word in split_words(name) if not word.isdigit()]
+    compound = COMPOUND.fullmatch("".join(words))
+    if compound is not None:
+        return bool(BATCHES & {compound[1], compound[1].removesuffix("n"), compound[1].removesuffix("en")})
+    return not BATCHES.isdisjoint(words) and set(words) <= BATCHES | WITH_BATCHES
+
+
+def _is_quantity(name: str) -> bool:
+    return not QUANTITIES.isdisjoint(split_words(name))
+
+
+def _share_words(name: str, other: str | None) -> bool:
+    """Whether all words of one name stand in the other: status_code and status."""
+    ours, theirs = ({word for word in split_words(text or "") if not word.isdigit()} for text in (name, other))
+    return bool(ours and theirs) and (ours <= theirs or theirs <= ours)
+
+
+# Identifiers and counters
+
+
+def _identifiers(values: NDArray[np.float64], names: list[str], grouped: bool) -> list[Doubt]:
+    n, doubts = len(values), []
+    with np.errstate(invalid="ignore"):
+        whole = np.flatnonzero((values[:3] % 1 == 0).all(axis=0))  # names are looked at only where values may count
+    for index in whole:
+        name, column = names[index], values[:, index]
+        if not _NUMBERED.search(name.lower()):
+            continue
+        words = {word for word in split_words(name) if not word.isdigit()}
+        is_weak = bool(words) and words <= WEAK_IDENTIFIERS
+        if not (is_identifier(name) or is_weak) or not (column % 1 == 0).all():
+            continue
+        different = len(np.unique(column))
+        if is_identifier(name) and different >= 0.9 * n:
+            doubts.append(Doubt(name, "is named like an identifier and differs in nearly every row", "certain"))
+        elif different == n and n > FEW_ROWS and (_is_sorted(column) or np.ptp(column) == n - 1):
+            doubts.append(Doubt(name, "is named like an identifier and numbers the rows", "certain"))
+        elif is_identifier(name) and words & SUBJECTS and not grouped and different > max(2, n / 20):
+            reason = f"names {different} subjects, some with several rows (groups={name!r} keeps these together)"
+            advice = "; name it as the column of groups to keep the rows of a subject together"
+            doubts.append(Doubt(name, reason, "certain", advice))
+    return doubts
+
+
+def _is_sorted(column: NDArray[np.float64]) -> bool:
+    steps = np.diff(column)
+    return bool((steps > 0).all() or (steps < 0).all())
+
+
+def _counters(values: NDArray[np.float64], names: list[str], is_first: bool) -> list[Doubt]:
+    """Find whole numbers that go up or down by the same step in every row, and a first column that numbers the rows."""
+    n = len(values)
+    if n <= FEW_ROWS:
+        return []
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(values[:3], axis=0)
+        likely = np.flatnonzero((steps[0] == steps[1]) & (steps[0] != 0) & (values[0] % 1 == 0) & (steps[0] % 1 == 0))
+        counting = [column for column in likely if (np.diff(values[:, column]) == steps[0, column]).all()]
+    doubts = []
+    for column in counting:
+        reason = "changes by the same step from row to row, as a counter of rows does"
+        doubts.append(Doubt(names[column], reason, "question" if _is_quantity(names[column]) else "certain"))
+    first = values[:, 0]
+    numbers_rows = (first % 1 == 0).all() and len(np.unique(first)) == n
+    ordered = _is_sorted(first) and not _is_quantity(names[0])
+    if is_first and 0 not in counting and numbers_rows and (ordered or np.ptp(first) == n - 1):
+        doubts.append(Doubt(names[0], "is the first column and numbers the rows with whole numbers", "certain"))
+    return doubts
+
+
+# The target and groups in other words
+
+
+def _target_in_other_words(
+    values: NDArray[np.float64], names: list[str], y: NDArray[Any], target: str | None
+) -> list[Doubt]:
+    if len(y) <= FEW_ROWS:
+        return []
+    if y.dtype.kind == "f":
+        matches, exact = _follows(values, y), "is named like the target and orders the rows as it does"
+        perfect = "rises or falls with the target from row to row without exception"
+        recoded = copied = matches
+    else:
+        codes = np.unique(y, return_inverse=True)[1]
+        matches, constant, copied = _separates(values, codes)
+        if _chance_of_separation(np.bincount(codes)) * len(names) > CHANCE:
+            matches = matches & constant & (len(y) > 2 * FEW_ROWS)
+        recoded = matches & constant
+        exact = "is named like the target and has one value for each of its classes"
+        perfect = "separates the classes perfectly, one value range for each"
+    called = "the target" if target is None else f"the target {target!r}"
+    perfect = perfect.replace("the target", called).replace(
+        "the classes", f"the classes of {target!r}" if target else "the classes"
+    )
+    doubts = []
+    for column in np.flatnonzero(matches):
+        name = names[column]
+        alike = _share_words(name, target) or not TARGET_WORDS.isdisjoint(split_words(name)) or name.lower() == "y"
+        if recoded[column] and alike:
+            doubts.append(Doubt(name, exact.replace("the target", called), "certain"))
+        else:
+            why = f"{perfect}: a perfect marker, or the target in other words"
+            doubts.append(Doubt(name, why, "question" if copied[column] else "marker"))
+    return doubts
+
+
+def _separates(values: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], ...]:
+    """Return which columns have a range of values for each class, a single value, and ranges as far apart as a copy.
+
+    In real data, gaps between the classes are at most about half as wide as the classes.
+    """
+    low, high = _extremes(values, codes)
+    order = np.argsort(low, axis=0)
+    low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
+    gap, width = (low[1:] - high[:-1]).min(axis=0), (high - low).max(axis=0)
+    return gap > 0, width == 0, (gap > 0) & (gap >= width)
+
+
+def _extremes(values: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the greatest value of every column in each class."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
+    ordered = values[order]
+    return np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts)
+
+
+def _chance_of_separation(counts: NDArray[np.int64]) -> float:
+    """Return the probability that random numbers, all different, separate classes of these sizes."""
+    log = math.lgamma(len(counts) + 1) + sum(math.lgamma(count + 1) for count in counts) - math.lgamma(counts.sum() + 1)
+    return math.exp(log)
+
+
+def _follows(values: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which columns are strictly rising or strictly falling functions of the target."""
+    order = np.argsort(y, kind="stable")
+    rises = np.diff(y[order]) > 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(values[order], axis=0)
+    same = (steps[~rises] == 0).all(axis=0)
+    return same & rises.any() & ((steps[rises] > 0).all(axis=0) | (steps[rises] < 0).all(axis=0))
+
+
+def _group_in_other_words(
+    values: NDArray[np.float64], names: list[str], groups: NDArray[Any] | None, groups_name: str | None
+) -> list[Doubt]:
+    """Find whole numbers that are one-to-one with the groups; measurements of a subject may be so too, by chance."""
+    if groups is None or len(groups) <= FEW_ROWS:
+        return []
+    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
+    n_groups = int(codes.max()) + 1
+    if not 4 < n_groups < len(codes):
+        return []
+    low, high = _extremes(values, codes)
+    matches = (
+        (low == high).all(axis=0) & (low % 1 == 0).all(axis=0) & (np.diff(np.sort(low, axis=0), axis=0) > 0).all(axis=0)
+    )
+    called = "the groups" if groups_name is None else f"the groups {groups_name!r}"
+    reason = f"has one whole number for each of {called}, as another name of them would"
+    return [
+        Doubt(name, reason, "certain" if is_identifier(name) or _share_words(name, groups_name) else "question")
+        for name in np.array(names)[matches].tolist()
+    ]
+
+
+# Batches, near-copies of the target, codes
+
+
+def _batches(values: NDArray[np.float64], names: list[str]) -> list[Doubt]:
+    """Find whole numbers, and columns made of categories, whose names mean a batch, a site or a date."""
+    if len(values) <= FEW_ROWS:
+        return []
+    whole = np.flatnonzero((values[:3] % 1 == 0).all(axis=0))
+    reason = "is named like a batch, a site or a date, which describes how samples came about"
+    return [
+        Doubt(names[column], reason, "doubt")
+        for column in whole
+        if _BATCH.search(names[column].lower())
+        and _is_batch(names[column].partition("=")[0])
+        and (values[:, column] % 1 == 0).all()
+    ]
+
+
+# A first look, as most names have none of these words
+_BATCH = re.compile("|".join(sorted(BATCHES)))
+_NUMBERED = re.compile("|".join(sorted(IDENTIFIERS | WEAK_IDENTIFIERS | NUMBERS | SUBJECTS)) + r"|\W")
+
+
+def _nearly_the_classes(
+    values: NDArray[np.float64], names: list[str], y: NDArray[Any], target: str | None
+) -> list[Doubt]:
+    """Find columns of few values that map one-to-one onto the classes in all but a few rows."""
+    n = len(y)
+    if n <= FEW_ROWS or y.dtype.kind == "f":
+        return []
+    codes = np.unique(y, return_inverse=True)[1]
+    sizes = np.bincount(codes)
+    called = "the classes" if target is None else f"the classes of {target!r}"
+    doubts = []
+    for column in _one_value_per_class(values, codes):
+        levels = np.unique(values[:, column], return_inverse=True)[1]
+        if levels.max() >= MAX_VALUES:
+            continue
+        table = np.zeros((levels.max() + 1, sizes.size), dtype=np.int64)
+        np.add.at(table, (levels, codes), 1)
+        value, agreeing = table.argmax(axis=0), table.max(axis=0)
+        exceptions = n - agreeing.sum()
+        if len(set(value)) < sizes.size or not 0 < exceptions <= max(1, MAX_EXCEPTIONS * n):
+            continue
+        rare = int(np.argmin(sizes))  # most rows agree by chance where one class is common, but not those of a rare one
+        by_chance = _chance_of_overlap(n, int(sizes[rare]), int(table[value[rare]].sum()), int(agreeing[rare]))
+        if by_chance * len(names) <= CHANCE:
+            but = f"all but {format_count(exceptions, 'row')} of {n:,}"
+            reason = f"has a value of its own for each of {called} in {but}: a marker, or a copy of the target?"
+            doubts.append(Doubt(names[column], reason))
+    return doubts
+
+
+def _chance_of_overlap(n: int, first: int, second: int, overlap: int) -> float:
+    """Return the probability that random sets of these sizes, of n rows, share at least so many rows."""
+    ways = sum(math.comb(first, k) * math.comb(n - first, second - k) for k in range(overlap, min(first, second) + 1))
+    return ways / math.comb(n, second)
+
+
+def _one_value_per_class(values: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the columns that may have one value for each class: by some rows of each, which rule most others out."""
+    likely, common = np.ones(values.shape[1], dtype=np.bool_), []
+    for label in range(codes.max() + 1):
+        rows = np.flatnonzero(codes == label)
+        some = values[rows[np.linspace(0, len(rows) - 1, min(len(rows), 15)).astype(np.int64)]]
+        middle = np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
+        likely &= (some == middle).sum(axis=0) > len(some) // 2
+        common.append(middle)
+    different = (np.diff(np.sort(common, axis=0), axis=0) != 0).all(axis=0)
+    return np.flatnonzero(likely & different)
+
+
+def _codes_for_missing(values: NDArray[np.float64], names: list[str]) -> list[Doubt]:
+    """Find numbers such as -999 at an end of a column, far from its other values compared with their range."""
+    doubts = []
+    for ends, of_others in ((values.min(axis=0), np.min), (values.max(axis=0), np.max)):
+        for column in np.flatnonzero(np.isin(ends, CODES)):
+            is_code = values[:, column] == ends[column]
+            others = values[~is_code, column]
+            enough = is_code.sum() > 1 or abs(ends[column]) > 100
+            if enough and len(others) > FEW_ROWS and abs(of_others(others) - ends[column]) > 2 * np.ptp(others) > 0:
+                code, count = format_number(ends[column], 0), format_count(int(is_code.sum()), "row")
+                reason = f"is {code} in {count}, far from all its other values: a code for a missing one?"
+                doubts.append(Doubt(names[column], reason, option="na_values"))
+    return doubts
+
+
+# Rows
+
+
+def describe_equal_rows(X: pd.DataFrame, y: NDArray[Any]) -> tuple[int, list[str]]:
+    """Count rows that repeat another, exactly or up to rounding, where chance is no reason for it, and describe them.
+
+    Parameters
+    ----------
+    X : DataFrame
+        Features, all numbers.
+    y : ndarray
+        The target.
+
+    Returns
+    -------
+    int, list of str
+        How many rows repeat another; sentences on them, and on those with another target.
+    """
+    values = X.to_numpy(dtype=np.float64)
+    first, second = find_equal_rows(values)
+    if not first.size:
+        return 0, []
+    exact = (values[first] == values[second]).all(axis=1)
+    other = y[first] != y[second]
+    how = "" if exact.all() else " up to rounding" if not exact.any() else ", some of them up to rounding"
+    count = len(np.unique(second))
+    sentences = [
+        f"{format_count(count, 'row')} repeat{'s' if count == 1 else ''} another{how} (first: rows {first[0]} and "
+        f"{second[0]}), so that models may be scored on rows that they were trained on."
+    ]
+    if other.any():
+        pair = int(np.argmax(other))
+        different = format_count(int(other.sum()), "pair")
+        sentences.append(
+            f"{different} of equal rows differ{'s' if other.sum() == 1 else ''} in the target (first: rows "
+            f"{first[pair]} and {second[pair]}): one of the two labels is wrong, or the features cannot tell."
+        )
+    return count, sentences
+
+
+ROUNDING = 0.005
+"""Difference in standard deviations up to which values are equal up to rounding."""
+MAX_ROUNDED = 2_000
+"""Rows up to which rows are compared up to rounding; of more rows only those that are equal."""
+
+
+def find_equal_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return pairs of rows that are equal up to rounding: the first of them, and each row that repeats it.
+
+    Only rows whose random sums of standardized values are close are compared. There are no pairs where some would be
+    expected by chance, as in a table of few categories.
+    """
+    n, spread = len(values), values.std(axis=0)
+    columns = np.flatnonzero((spread > 0) & np.isfinite(spread))
+    original = np.arange(n)
+    if n > FEW_ROWS and columns.size and _expected_equal_rows(values[:, columns] / spread[columns]) <= CHANCE:
+        scaled = values[:, columns] / spread[columns]
+        sums = (scaled * np.random.default_rng(0).choice([-1.0, 1.0], size=columns.size)).sum(axis=1)
+        order = np.argsort(sums, kind="stable")
+        reach = 3 * ROUNDING * math.sqrt(columns.size) if n <= MAX_ROUNDED else 1e-9
+        for step in range(1, n):
+            near = np.flatnonzero(sums[order[step:]] - sums[order[:-step]] <= reach)
+            if not near.size:
+                break
+            pairs = np.sort(np.column_stack([order[near], order[near + step]]), axis=1)
+            for part in (slice(8), slice(None)):  # a few columns rule most pairs out
+                differences = np.abs(scaled[pairs[:, 0], part] - scaled[pairs[:, 1], part])
+                pairs = pairs[differences.max(axis=1) <= ROUNDING]
+            np.minimum.at(original, pairs[:, 1], pairs[:, 0])
+    repeats = np.flatnonzero(original < np.arange(n))
+    return original[repeats], repeats
+
+
+def _expected_equal_rows(scaled: NDArray[np.float64]) -> float:
+    """Return how many pairs of rows would be equal if columns had nothing to do with each other."""
+    n, rng = len(scaled), np.random.default_rng(0)
+    first, second = rng.integers(n, size=(2, 1_000))
+    some = scaled[:, :200]
+    equal = (np.abs(some[first] - some[second]) <= ROUNDING)[first != second]
+    return float(n * (n - 1) / 2 * np.exp(np.log(np.maximum(equal.mean(axis=0), 1e-3)).sum()))
+
+
+# Columns with little or nothing of their own
+
+
+def note_repeats(X: pd.DataFrame) -> list[str]:
+    """Return notes on columns that are nearly constant and on columns that repeat another."""
+    values, names, n = X.to_numpy(dtype=np.float64), X.columns, len(X)
+    notes, copies = [], []
+    if n >= ENOUGH_ROWS:
+        usual = np.partition(values, n // 2, axis=0)[n // 2]  # a value that nearly all rows have is the median
+        differing = (values != usual).sum(axis=0)
+        few = max(1, n // 100)
+        nearly = np.flatnonzero((differing > 0) & (differing <= few))
+        rows = "a single row differs" if few == 1 else f"at most 1 % of the rows ({few}) differ"
+        if len(nearly):
+            kept = format_count(len(nearly), "column")
+            notes.append(f"Kept {kept} in which {rows} from all others: {quote_names(names[nearly])}.")
+    if n > FEW_ROWS:
+        columns = np.ascontiguousarray(values.T) + 0.0  # minus zero is zero
+        first: dict[bytes, int] = {}
+        for column in np.flatnonzero((values != values[:1]).any(axis=0)):
+            origin = first.setdefault(columns[column].tobytes(), int(column))
+            if origin != column:
+                copies.append(f"{names[int(column)]!r} (as {names[origin]!r})")
+    if copies:
+        verb = "repeats" if len(copies) == 1 else "repeat"
+        notes.append(f"Kept {format_count(len(copies), 'column')} that {verb} another: {join_first(copies)}.")
+    return notes
