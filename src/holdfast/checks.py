@@ -32,14 +32,14 @@ class PartialNames(Sequence[str]):
         return self.total
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self[index] for index in range(*place.indices(self.total))]
-        index = range(self.total)[place]
-        return self.seen[index] if index < len(self.seen) else f"unnamed_{index}"
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[column] for column in range(*index.indices(self.total))]
+        column = range(self.total)[index]
+        return self.seen[column] if column < len(self.seen) else f"unnamed_{column}"
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PartialNames) and self.seen == other.seen:
@@ -107,7 +107,7 @@ def find_names(matrix: Matrix, features: Iterable[Any] | None, labels: Iterable[
     if features is None and columns is not None and not isinstance(columns, pd.RangeIndex):
         features = columns
     if labels is None and isinstance(index, pd.Index) and (index.name or not pd.api.types.is_integer_dtype(index)):
-        labels = index  # whole numbers without a name are places, left over from filtering, not labels
+        labels = index  # whole numbers without a name are positions, left over from filtering, not labels
     return (
         None if features is None else as_names(features, "features="),
         None if labels is None else as_names(labels, "labels="),
@@ -143,19 +143,19 @@ def _repeated(names: Sequence[str]) -> str | None:
     return name if times > 1 else None
 
 
-def _place(run: int, feature: int, names: Names, labels: Names, row: str = "run") -> str:
+def _describe_position(run: int, feature: int, names: Names, labels: Names, row: str = "run") -> str:
     run_name = f" ({labels[run]!r})" if labels is not None and run < len(labels) else ""
     feature_name = f" ({names[feature]!r})" if names is not None and feature < len(names) else ""
     return f"{row} {run}{run_name}, feature {feature}{feature_name}"
 
 
 def first_wrong(array: NDArray[Any], wrong: NDArray[np.bool_], names: Names, labels: Names, row: str = "run") -> str:
-    """Return the first wrong entry with its place, and how many wrong entries there are, as words."""
+    """Return the first wrong entry with its position, and how many wrong entries there are, as words."""
     run, feature = (int(position[0]) for position in np.nonzero(wrong))
     entry = array[run, feature]
     shown = repr(str(entry)) if isinstance(entry, str) else entry
     more = f" ({np.count_nonzero(wrong)} such entries)" if np.count_nonzero(wrong) > 1 else ""
-    return f"{shown} at {_place(run, feature, names, labels, row)}{more}"
+    return f"{shown} at {_describe_position(run, feature, names, labels, row)}{more}"
 
 
 # Matrices
@@ -201,7 +201,7 @@ def _sparse_ones(matrix: Any, names: Names, labels: Names) -> tuple[NDArray[Any]
         more = f" ({wrong.size} such entries)" if wrong.size > 1 else ""
         raise ValueError(
             f"Expected only 0 and 1, got {csr.data[wrong[0]]} at "
-            f"{_place(run, int(csr.indices[wrong[0]]), names, labels)}{more}. "
+            f"{_describe_position(run, int(csr.indices[wrong[0]]), names, labels)}{more}. "
             "For scores use Preferences.from_weights() on the dense matrix."
         )
     csr.eliminate_zeros()
@@ -367,8 +367,8 @@ def find_universe(
                 "of features there were to choose from."
             )
         names = seen if len(seen) == n_features else PartialNames(seen, int(n_features))
-        return names, int(n_features), {name: place for place, name in enumerate(seen)}
-    return names, len(names), None if indices else {name: place for place, name in enumerate(names)}
+        return names, int(n_features), {name: column for column, name in enumerate(seen)}
+    return names, len(names), None if indices else {name: column for column, name in enumerate(names)}
 
 
 def sorted_indices(

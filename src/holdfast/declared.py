@@ -1,6 +1,6 @@
-"""What is said of everything that has a name, said once: by a record beside the code that does it.
+"""What is said of everything that has a name, said once: by a record next to the code that does it.
 
-Measures, perturbations, selectors, models, scores and rules are kept in registries. The command line, the method
+Measures, perturbations, selectors, models, scores and rules are in registries. The command line, the method
 section of a report, the tables of docs/names.md and the tests read these.
 """
 
@@ -34,7 +34,7 @@ class _Phrase(string.Formatter):
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What users are told of something that they can name.
+    """The description of something that users can name.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class About:
     summary : str
         One line that says what it does.
     methods : str
-        Phrase for the method section of a paper. Any parameter of the thing may stand in braces: ``{k}``,
+        Phrase for the method section of a paper. Any parameter of the thing may be in braces: ``{k}``,
         ``{scale:g}``, ``{fraction:percent}`` (50 %), ``{stratify:if , stratified by class}`` (that text, or nothing).
     scope : str
         What an interval over its results describes.
@@ -119,7 +119,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
     things : iterable
         What is there from the start.
     about : callable
-        What is told of a thing; by default its ``about``.
+        Returns the description of a thing; by default its ``about``.
     where : str
         Where a user finds the list; ends the message about an unknown name.
     former : mapping

@@ -1,4 +1,4 @@
-"""Publications to cite, by their BibTeX key; ``references.bib`` beside this module holds them."""
+"""Publications to cite, by their BibTeX key; ``references.bib`` next to this module holds them."""
 
 import re
 from dataclasses import dataclass

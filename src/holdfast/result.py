@@ -1,6 +1,6 @@
 """What a study found, and every question that can be asked about it: the one face of a study.
 
-A question is answered by a function beside its logic, whose first parameter is the result: such a function is the
+A question is answered by a function next to its logic, whose first parameter is the result: such a function is the
 method itself, so that its signature and its documentation are written once. What draws and reports is imported when it
 is asked for.
 """
@@ -153,7 +153,7 @@ class StudyResult(ResultMixin, StudyTables):
         X : frame or array, optional
             The features that the study ran on; then features that stand in for each other must be correlated too.
         y : array, optional
-            The target beside X: single rows are then drawn in the box plots, visible to whoever reads the report.
+            The target, with X: single rows are then drawn in the box plots, visible to all readers of the report.
         replicability : Replicability, optional
             What :func:`holdfast.replicability` found for the reported candidate; without it, what the store says.
         title : str, optional

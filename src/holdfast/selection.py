@@ -51,11 +51,11 @@ class Best(NamedTuple):
 
     def select(self, wanted: int, random_state: int | None, rule: str, note: str = "", **more: Any) -> "Selection":
         """Select these columns; the note says if they are fewer than wanted, or if others are as good."""
-        own = fewer_note(rule) if self.order.size < wanted else ""
+        reason = fewer_note(rule) if self.order.size < wanted else ""
         if self.ties_at_cut:
             taken = "the lowest columns were taken" if random_state is None else "some of them were drawn at random"
-            own = f"the cut falls among tied features, and {taken}"
-        return Selection.first(self.order, note="\n".join(filter(None, [note, own])), **more)
+            reason = f"the cut falls among tied features, and {taken}"
+        return Selection.first(self.order, note="\n".join(filter(None, [note, reason])), **more)
 
 
 def best_columns(
@@ -96,18 +96,18 @@ def best_columns(
         largest, lowest = float(np.abs(finite).max(initial=0.0)), float(finite.min(initial=0.0))
     least = min(0.0, lowest) if tolerance else np.inf  # what undefined weights tie with
     while True:
-        columns, places = _sorted_groups(weights, min(looked_at, size), least, tolerance * largest)
+        columns, groups = _sorted_groups(weights, min(looked_at, size), least, tolerance * largest)
         if informative is not None:
             known = informative[columns]
-            columns, places = columns[known], places[known]
+            columns, groups = columns[known], groups[known]
         if columns.size >= k or looked_at >= size:
             break
         looked_at *= 4
     ties = np.zeros(min(k, columns.size), np.bool_)
-    ties[: places.size - 1] = places[1 : k + 1] == places[:-1][:k]
+    ties[: groups.size - 1] = groups[1 : k + 1] == groups[:-1][:k]
     if ties.any():  # only then do ranks matter
         ranks = columns if random_state is None else tie_ranks(size, random_state)[columns]
-        columns = columns[np.lexsort((ranks, places))]
+        columns = columns[np.lexsort((ranks, groups))]
     return Best(columns[:k].astype(np.int32), ties)
 
 

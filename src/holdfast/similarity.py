@@ -287,7 +287,7 @@ class _Selected(FeatureSimilarity):
 
 
 def aligned(similarity: FeatureSimilarity | Matrix, features: Sequence[str] | range) -> FeatureSimilarity:
-    """Return a similarity whose features are ``features`` in this order: by name if both have names, else by place."""
+    """Return a similarity whose features are ``features`` in this order: by name if both have names, else by column."""
     whole = similarity if isinstance(similarity, FeatureSimilarity) else GivenSimilarity(similarity)
     if whole.names is None or isinstance(features, range):
         if whole.n_features != len(features):
@@ -298,14 +298,14 @@ def aligned(similarity: FeatureSimilarity | Matrix, features: Sequence[str] | ra
         return whole
     if whole.names == tuple(features):
         return whole
-    place = {name: column for column, name in enumerate(whole.names)}
-    missing = [name for name in features if name not in place]
+    column_of = {name: column for column, name in enumerate(whole.names)}
+    missing = [name for name in features if name not in column_of]
     if missing:
         raise ValueError(
             f"Expected a similarity for every feature, got none for {missing[0]!r} ({len(missing)} such features); "
             "add them to the data or the similarity matrix."
         )
-    return whole.select(np.array([place[name] for name in features]))
+    return whole.select(np.array([column_of[name] for name in features]))
 
 
 def _feature_values(X: Matrix, names: Names) -> NDArray[np.float64]:

@@ -181,7 +181,7 @@ def check_selector(selector: Any, X: Any = None, y: Any = None, *, random_state:
     ``uninformative = None``; input that makes no sense raises ValueError. And where they are offered: ``sample_weight``
     is the same as repeated rows; ``refit_many`` is the same as cloning and fitting.
 
-    Beside these checks, run scikit-learn's own (``sklearn.utils.estimator_checks.parametrize_with_checks``).
+    Besides these checks, run those of scikit-learn (``sklearn.utils.estimator_checks.parametrize_with_checks``).
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from typing import Any
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no SVG can hold; the converter ends the whole process when it meets one."""
 TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F)}
-"""Characters that change the direction of writing, which would mix a name with the text beside it."""
+"""Characters that change the direction of writing, which would mix a name with the text next to it."""
 NO_NAME = "(no name)"
 UNDEFINED = "–"
 """What stands in a table where there is no number; in a sentence that is "undefined"."""
@@ -33,7 +33,7 @@ LATEX = {
 
 
 def clean_text(text: str) -> str:
-    """Replace each character that cannot be drawn, or that disturbs the text beside it."""
+    """Replace each character that cannot be drawn, or that disturbs the text next to it."""
     if text.isascii() and text.isprintable():
         return text
     possible = NOT_XML.sub("\ufffd", text)

@@ -9,10 +9,10 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.study.store import Progress, find_writer, open_to_write, opening, read_progress
+from holdfast.study.store import StoreProgress, find_writer, open_to_write, opening, read_progress
 from study_parts import Raising, X, Y, anova, robust_study, run_with_failures, start_paused_study, wait_until
 
-NOTHING = Progress(0, 0, 0, 0, 0, None, None)
+NOTHING = StoreProgress(0, 0, 0, 0, 0, None, None)
 
 
 class ModelThatFails(KNeighborsClassifier):
@@ -29,7 +29,7 @@ def count_from_tables(path):
     result = hf.load_study(path)
     fits = pd.concat([result.stored.outcomes, result.stored.failures])[["candidate", "split"]].drop_duplicates()
     last = result.stored.sessions.iloc[-1]
-    return Progress(
+    return StoreProgress(
         len(fits), len(result.failures), result.n_splits * len(result.candidates), result.n_splits,
         len(result.candidates), last["started"], last["ended"],
     )  # fmt: skip

@@ -18,7 +18,7 @@ from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.plots.sources import Columns, Source, designed_runs, finite_values, largest_row, typed_table
 from holdfast.plots.text import plain_cell
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
-from holdfast.study.stabilities import USUAL
+from holdfast.study.stabilities import DEFAULT_MEASURES
 from holdfast.study.tables import StudyTables
 from holdfast.text import display_names, format_count, format_estimate, format_number, format_percent, shorten
 
@@ -558,7 +558,7 @@ def convergence_data(
     """
     check_level(level)
     designed = designed_runs(source, candidate)
-    measure = measure or USUAL[designed.runs.kind]
+    measure = measure or DEFAULT_MEASURES[designed.runs.kind]
     rows = []
     for n_runs in _counts(designed.runs.n_runs, step):
         estimate = _first_estimate(designed, n_runs, measure, parameters)

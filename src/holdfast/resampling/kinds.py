@@ -464,7 +464,7 @@ class GivenSplits(Perturbation):
 
     @property
     def design(self) -> Design:  # type: ignore[override]
-        """Folds if every row is held out equally often, else runs of their own."""
+        """Folds if every row is held out equally often, else separate runs."""
         if not self.pairs:
             return "runs"
         held = np.bincount(np.concatenate([test for _, test in self.pairs]))
@@ -564,8 +564,8 @@ ALL_ROWS = "all rows"
 class SplitHalves(Perturbation):
     """Repeated split-half: all rows once, then repeatedly two random halves that share no row.
 
-    The two halves of a split are independent samples, so their agreement tells how far two studies of half this size
-    would agree, and with what was selected on all rows how far a new study would
+    The two halves of a split are independent samples, so their agreement estimates how far two studies of half this
+    size would agree, and with what was selected on all rows how far a new study would
     (:meth:`~holdfast.StudyResult.replicability`). Rows of one group stay together; without groups, equal rows do. Every
     row is in one of the two halves.
 

@@ -52,7 +52,7 @@ class Split:
     test : ndarray
         Held-out rows; empty if there are none.
     block : int
-        Pair, outer fold or bootstrap sample that it belongs to; its own index if it stands alone.
+        Pair, outer fold or bootstrap sample that it belongs to; its index if it is in none.
     fraction : float
         Size as a share of the sample that it is a part of; below 1 for the smaller ones of NestedSubsamples.
     measured : bool
@@ -60,7 +60,7 @@ class Split:
     reseed : bool
         Whether ``seed`` replaces even a ``random_state`` that was set.
     change : Change or None
-        What is done to the training data beside choosing rows.
+        What is done to the training data besides choosing rows.
 
     See Also
     --------

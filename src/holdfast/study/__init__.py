@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """Import the result of a study when it is asked for: it stands above what imports this package."""
+        """Import the result of a study when it is asked for: it imports this package."""
         if name != "StudyResult":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from holdfast.result import StudyResult

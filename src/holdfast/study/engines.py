@@ -29,7 +29,7 @@ import cloudpickle
 import joblib
 from joblib.parallel import get_active_backend
 
-from holdfast.study.scoring import Failure
+from holdfast.study.scoring import CellScore, Failure
 from holdfast.study.work import BlockResult, Outcome, SplitEffects, SplitOrder, Task, WorkPlan, one_thread, run_block
 
 LENGTH = struct.Struct("<Q")
@@ -351,7 +351,7 @@ def _do_one_by_one(plan: WorkPlan | SharedPlan, task: Task, limit: float | None)
                 else:
                     failure = Failure("time limit", f"The fit did not end within {limit:g} seconds.")
                 failed = [
-                    Outcome(task.family, candidate, split, failure=failure, seconds=limit or 0.0)
+                    Outcome(task.family, candidate, split, limit or 0.0, CellScore(failure=failure))
                     for setting in settings
                     for candidate in range(setting * len(family.cuts), (setting + 1) * len(family.cuts))
                 ]

@@ -95,7 +95,7 @@ def _protect(table: pd.DataFrame) -> pd.DataFrame:
 def list_selections(study: "StudyTables", candidate: str) -> pd.DataFrame:
     """One row per run and feature: 1 for a selected one, or the rank or weight of each.
 
-    A run that selected nothing has a row without a feature. The other columns say what stability depends on beside.
+    A run that selected nothing has a row without a feature. The other columns say what else stability depends on.
     """
     designed = study.designed(candidate)
     runs = designed.runs
@@ -109,7 +109,7 @@ def list_selections(study: "StudyTables", candidate: str) -> pd.DataFrame:
         feature[np.repeat(sizes > 0, np.maximum(sizes, 1))] = indices
         value = (feature >= 0).astype(np.float64)
     else:
-        run, feature = (places.ravel() for places in np.indices(runs.matrix().shape))
+        run, feature = (indices.ravel() for indices in np.indices(runs.matrix().shape))
         value = runs.matrix().ravel()
     return pd.DataFrame(
         {

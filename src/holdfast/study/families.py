@@ -1,6 +1,6 @@
 """Families: one selector with all the settings that one piece of work can fit, on blocks of splits; and their names.
 
-Four kinds of numbers are told apart: ``candidate``, among the names of the family; ``setting``, among those that are
+There are four kinds of numbers: ``candidate``, among the names of the family; ``setting``, among those that are
 fitted; ``ordering``, among the family's orderings; and the index of a split. A setting has one candidate for each size
 that is cut from its fit, one after the other; a batched selector takes sizes as settings, so that both are the same.
 """
@@ -58,8 +58,8 @@ class Candidates:
         to the best of them. All sizes are taken from one fit. Features of weight 0 are not taken, and of equally good
         ones those that the split's seed draws.
     keep : {"order", "weights", "selected"}, optional
-        What a study stores of every fit beside the selection. By default the order of the features that the largest
-        size takes, which costs nothing and tells the stability of smaller sizes too; ``"order"`` asks for all of it
+        What a study stores of every fit besides the selection. By default the order of the features that the largest
+        size takes, which costs nothing and serves the stability of smaller sizes too; ``"order"`` asks for all of it
         (eliminations go on to the last feature), ``"weights"`` also for the weight of every feature, which measures of
         rankings and weights need; ``"selected"`` stores the selected features alone.
 
@@ -166,8 +166,8 @@ def candidate_name(family: str, setting: Mapping[str, Any]) -> str:
 def name_selectors(selectors: Any) -> dict[str, Any]:
     """Return selectors by name: a mapping as it is, a list or a single selector named after their classes.
 
-    A selector has the name that the command line knows it by, or its class's name in snake_case; ``_2``, ``_3``, … tell
-    selectors of one name apart. Of a pipeline, the last step that selects gives the name.
+    A selector has the name that the command line knows it by, or its class's name in snake_case; ``_2``, ``_3``, …
+    distinguish selectors of one name. Of a pipeline, the last step that selects gives the name.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ class Order(NamedTuple):
     complete : bool
         Whether no further feature carries information, so that larger sizes are the same.
     whole : Selection or None
-        The ranking or the weights of all features, if they are kept.
+        The ranking or the weights of all features, if they are stored.
     """
 
     columns: NDArray[np.int32]
@@ -361,8 +361,8 @@ class Family:
         for setting, parameters in enumerate(self.settings):
             size = self._asked_size(parameters)
             if size is not None:
-                beside = ("n_features", *self.traits.model_parameters)
-                common = {name: value for name, value in parameters.items() if name not in beside}
+                not_ordering = ("n_features", *self.traits.model_parameters)
+                common = {name: value for name, value in parameters.items() if name not in not_ordering}
                 key = json.dumps(describe(common), sort_keys=True)
                 ordering = orderings.setdefault(key, Ordering(common, {}, []))
                 ordering.sizes[setting] = size
@@ -375,7 +375,7 @@ class Family:
 
     @property
     def _hidden_sizes(self) -> list[int]:
-        """The sizes that a fit must pass for the whole order beside those of candidates."""
+        """The sizes that a fit must pass for the whole order besides those of candidates."""
         if self.candidates.keep not in ("order", "weights"):
             return []
         return [1] if "smallest" in self.traits.whole_order else [ALL]
@@ -526,7 +526,7 @@ class Family:
 def gc_paused() -> Iterator[None]:
     """Make objects without a search for cycles among them: with tens of thousands it takes longer than all else.
 
-    For pieces of code of our own that end soon, never around fits of others.
+    For short pieces of holdfast's code, never around fits of other packages.
     """
     paused = gc.isenabled()
     gc.disable()
@@ -543,7 +543,7 @@ def _groups_for(method: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
 
 
 def _groups_in_steps(estimator: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
-    """Groups of rows as arguments of a fit: the estimator's own, or those of the steps of a Pipeline."""
+    """Groups of rows as arguments of a fit: of the estimator, or those of the steps of a Pipeline."""
     if not isinstance(estimator, Pipeline):
         return _groups_for(estimator.fit, groups)
     fits = {name: step.fit for name, step in estimator.steps if hasattr(step, "fit")}

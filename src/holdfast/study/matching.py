@@ -92,7 +92,7 @@ def _describe_part(key: str, before: Any, now: Any) -> str:
 
 
 def _shorten(value: Any) -> str:
-    """A part of a plan in a word or two: a class without its module, names without what they stand for."""
+    """A part of a plan in a word or two: a class without its module, names without their values."""
     if isinstance(value, Mapping):
         if "perturbation" in value:
             return str(value["perturbation"])
@@ -103,26 +103,26 @@ def _shorten(value: Any) -> str:
 
 
 def _steps(value: Any) -> dict[str, Any]:
-    """An estimator as it stands in a plan, or the steps of a pipeline."""
+    """An estimator as a plan describes it, or the steps of a pipeline."""
     if not isinstance(value, Mapping):
         return {"": value}
     for parameters in value.values():
         if isinstance(parameters, Mapping) and "steps" in parameters:
-            return {path: own for _, step in parameters["steps"] for path, own in _steps(step).items()}
+            return {path: part for _, step in parameters["steps"] for path, part in _steps(step).items()}
     return dict(value)
 
 
 def _compare_selectors(stored: StoredPlan, families: Sequence["Family"]) -> list[str]:
     """Say which selectors of the store this study lacks, or has with other settings."""
-    own = {family.name: family for family in families}
+    asked = {family.name: family for family in families}
     differences = []
     for name, selector in stored.selectors.items():
-        if name not in own:
+        if name not in asked:
             differences.append(f"the selectors ({name} is there and not asked for now)")
             continue
-        now = json.loads(json.dumps(describe(own[name].selector), sort_keys=True))
+        now = json.loads(json.dumps(describe(asked[name].selector), sort_keys=True))
         before = json.loads(selector)
-        lacking = [candidate for candidate in stored.candidates.get(name, []) if candidate not in own[name].names]
+        lacking = [candidate for candidate in stored.candidates.get(name, []) if candidate not in asked[name].names]
         if before != now:
             differences.append(f"the selector {name} ({_describe_part('', before, now)})")
         elif lacking:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 Value = TypeVar("Value")
 
 FEW_BYTES = 1 << 16
-"""What an answer counts for whose size is not told: tables and estimates of a thousand resamples."""
+"""The size assumed of an answer whose size is not counted: tables and estimates of a thousand resamples."""
 
 
 class Cache:

@@ -31,7 +31,7 @@ class Trust:
     source : str
         Where the paths were read, for messages.
     allowed : tuple of str
-        Modules that the user allowed beside the public ones of holdfast and scikit-learn, each with all below it.
+        Modules that the user allowed besides the public ones of holdfast and scikit-learn, each with all below it.
     any_module : bool
         Whether the user wrote the paths, who may name any module.
     """

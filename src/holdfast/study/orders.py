@@ -80,7 +80,7 @@ class StoredOrders:
         return np.cumsum(self._lengths) - self._lengths
 
     def _rows(self, splits: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where splits stand in the table."""
+        """The rows of splits in the table."""
         rows = self.table.index.get_indexer(pd.Index(splits))
         if (rows < 0).any():
             raise KeyError(f"Expected orders of all splits, got none of {np.asarray(splits)[rows < 0].tolist()}.")
@@ -106,7 +106,7 @@ class StoredOrders:
         return int(self.table["smallest"].to_numpy()[rows].max()), int(lengths.min())
 
     def check_size(self, size: int, splits: Sequence[int], name: str) -> None:
-        """Raise if the stored orders do not tell what a fit of this size selects; ``name`` is who asks."""
+        """Raise if the stored orders do not say what a fit of this size selects; ``name`` is the candidate."""
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
             raise ValueError(f"Expected a number of features of at least 1, got {size!r}.")
         least, most = self.reach(splits)

@@ -17,7 +17,7 @@ from holdfast.text import join_first
 MAX_SHOWN = 60
 MODEL = "the model"
 WRAPPED = ("estimator", "regressor")  # where scikit-learn's wrappers keep the estimator that they hand the data to
-UNKNOWN = ("transformers", "transformer_list")  # columns go different ways: the tags do not tell
+UNKNOWN = ("transformers", "transformer_list")  # columns go different ways: the tags do not say
 
 
 def check_estimator(estimator: Any) -> None:
@@ -46,9 +46,9 @@ def check_scored(scoring: Any, families: Sequence[Family], estimator: Any) -> No
 
 
 def can_predict(family: Family) -> bool:
-    """Whether a selector may have a model of its own to score; one that is cut to a size has none."""
-    own = inspect.getmodule(type(family.selector))
-    if family.batched and not getattr(own, "__name__", "").startswith("holdfast."):
+    """Whether a selector may itself have a model to score; one that is cut to a size has none."""
+    module = inspect.getmodule(type(family.selector))
+    if family.batched and not getattr(module, "__name__", "").startswith("holdfast."):
         return True
     return None in family.cuts and any(  # with any of its settings, as the lasso does at a penalty strength
         hasattr(clone(family.selector).set_params(**setting) if setting else family.selector, "predict")
@@ -100,7 +100,7 @@ def _two_classes_only(estimator: Any) -> bool:
 
 
 def _multiclass_selectors() -> list[str]:
-    """holdfast's own selectors that take any number of classes."""
+    """Selectors of holdfast that take any number of classes."""
     from holdfast import selectors
     from holdfast.selectors.wrapping import Wrapper
 
@@ -160,9 +160,9 @@ def _has_gaps(X: Any) -> bool:
 
 
 def _takes_gaps(estimator: Any) -> bool:
-    """Whether an estimator takes missing values, as its scikit-learn tags tell; those that do not tell may try.
+    """Whether an estimator takes missing values, as its scikit-learn tags say; those that do not say may try.
 
-    scikit-learn's pipelines do not tell. Gaps reach every step of one up to that which fills them: steps that only
+    scikit-learn's pipelines do not say. Gaps reach every step of one up to that which fills them: steps that only
     scale or drop columns do not.
     """
     steps = _steps(estimator)

@@ -199,13 +199,13 @@ class Line:
         sys.stderr.flush()
 
     def tell(self, text: str) -> None:
-        """Write a line of its own, above that of the progress."""
+        """Write a line above that of the progress."""
         sys.stderr.write(f"\r\x1b[K{text}\n" if self.alive else f"{text}\n")
         sys.stderr.flush()
 
 
 def make_reporter(progress: bool | Report) -> Report:
-    """Return the callback for progress: a line on stderr, nothing, or the user's own."""
+    """Return the callback for progress: a line on stderr, nothing, or the function that was given."""
     if callable(progress):
         return progress
     return Line() if progress else lambda _: None
@@ -360,7 +360,7 @@ class StudyRun:
         results = engines.stream(self.work, queue.tasks, n_jobs, time_limit)
         try:
             for task, result in results:
-                scored = {outcome.split for outcome in result.outcomes if outcome.scores}
+                scored = {outcome.split for outcome in result.outcomes if outcome.score.scores}
                 queue.record(task, result, self._score_guesses(scored - guessed))
                 guessed |= scored
                 report(queue.progress)
@@ -382,7 +382,7 @@ class StudyRun:
             store.add(BlockResult([], []), [], left_out)
         lost = store.splits_without_effects() if self.data.effect_table is not None else []
         if lost:
-            stored = StudyTables(read_snapshot(store, own=True))
+            stored = StudyTables(read_snapshot(store, trusted=True))
             for family in dict.fromkeys(family for family, _ in lost):
                 numbers = sorted({split for name, split in lost if name == family})
                 selected = read_selected(stored, family, numbers)
@@ -456,7 +456,7 @@ class Queue:
 
     @property
     def progress(self) -> Progress:
-        """How far it has come; a family's first block, which may wait for kernels to be compiled, tells no speed."""
+        """How far it has come; a family's first block, which may wait for kernels to be compiled, gives no speed."""
         if not self.fitted and self.n_done < self.n_total:
             return Progress(self.n_done, self.n_total, self.failures, 0.0)
         seconds = monotonic() - self.begun

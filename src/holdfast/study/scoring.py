@@ -77,7 +77,7 @@ class Scoring:
         return set()
 
     def trains_on(self, selection: Selection) -> bool:
-        """Whether the estimator is trained on a selection; else the selector's own model counts."""
+        """Whether the estimator is trained on a selection; else the selector's model counts."""
         return self.estimator is not None and selection.kind == "subset"
 
     def wanted_answers(self, has: Callable[[str], bool]) -> set[str] | None:
@@ -101,7 +101,7 @@ class Failure(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A selection to predict from, and its split, which stands at this position of the block."""
+    """A selection to predict from, and its split, at this position of the block."""
 
     position: int
     split: Split
@@ -299,7 +299,7 @@ def fit_model(data: StudyData, scoring: Scoring, split: Split, selection: Select
     """The model that predicts from a selection, and the held-out rows as it wants them.
 
     That is a clone of the estimator, trained on the selected columns and the covariates; without any column, what the
-    target alone tells; without an estimator, the selector's own model.
+    target alone predicts; without an estimator, the selector's model.
     """
     if not scoring.trains_on(selection):
         return selection.model, take(data.X, split.test)
@@ -334,7 +334,7 @@ def _read_coefficients(
             return model.coef[0]
         weight = dict(zip(model.columns.tolist(), model.coef[0].tolist(), strict=True))
         return np.array([weight.get(column, 0.0) for column in selection.values.tolist()])
-    if scoring.estimator is None:  # a selector's own model, of all features
+    if scoring.estimator is None:  # a selector's model, of all features
         coef = read_coefficients(model, len(data.names))
         return None if coef is None else coef[selection.values]
     n_covariates = 0 if data.covariates is None else data.covariates.shape[1]
@@ -532,7 +532,7 @@ def _guess(data: StudyData, splits: Sequence[Split], strategy: str, truth: NDArr
 
 
 def _starts(rows: Sequence[Ints]) -> Ints:
-    """Where the rows of each split begin if they stand one after the other, and the end of the last."""
+    """Where the rows of each split begin if they follow one after the other, and the end of the last."""
     return np.cumsum([0, *(of_split.size for of_split in rows)])
 
 
@@ -573,7 +573,7 @@ def _score_guessing_model(
             else:
                 block = score_block({name: scorer}, truth[split.test], predictions, data.classes)
                 scores[name] = float(block.values[name][0])
-        except Exception:  # scorers of one's own may ask a model for anything
+        except Exception:  # a custom scorer may ask a model for anything
             continue
     return scores
 

@@ -1,6 +1,6 @@
 """How stable candidates are and how well they predict: estimates with intervals, comparisons, and the summary.
 
-Candidates that stand beside each other have one common measure, on one kind of preference, so that a column means one
+Candidates that are compared have one common measure, on one kind of preference, so that a column means one
 thing. Functions of ``self`` are methods of :class:`~holdfast.study.tables.StudyTables`.
 """
 
@@ -31,7 +31,7 @@ from holdfast.study.memory import IdentityKey
 if TYPE_CHECKING:
     from holdfast.study.tables import StudyTables
 
-USUAL: dict[Kind, str] = {"subset": "nogueira", "ranking": "spearman", "weighting": "weight_correlation"}
+DEFAULT_MEASURES: dict[Kind, str] = {"subset": "nogueira", "ranking": "spearman", "weighting": "weight_correlation"}
 TOP = 10  # where no candidate gives subsets, so many of the best features count as selected
 
 
@@ -128,7 +128,7 @@ def stability(
             designed = self.designed(candidate, fraction=fraction, top=top)
         else:
             designed = self.measured(candidate, CommonMeasure(chosen or "", top), fraction)
-        return design_stability(designed, chosen or USUAL[designed.runs.kind], X=X, **parameters)
+        return design_stability(designed, chosen or DEFAULT_MEASURES[designed.runs.kind], X=X, **parameters)
 
     if X is not None or parameters:
         return find()
@@ -154,7 +154,7 @@ def measured(self: "StudyTables", candidate: str, common: CommonMeasure, fractio
     Returns
     -------
     DesignedRuns
-        Rankings and weights cut to ``common.top``, where they stand beside selections.
+        Rankings and weights cut to ``common.top``, where they are compared with selections.
     """
     if self.kinds.get(candidate) != "subset" or not common.measure:
         return common.cut(self.designed(candidate, fraction=fraction))
@@ -206,7 +206,7 @@ def interval(self: "StudyTables", candidate: str, estimate: StabilityEstimate, l
     Returns
     -------
     Interval
-        The estimate's own; or the one that the pilot promised, if a pilot settled the number of resamples.
+        That of the estimate; or the one that the pilot promised, if a pilot settled the number of resamples.
     """
     until = self.stored.meta.get("until")
     if until is None or estimate.measure != until["measure"] or level != until["level"] or estimate.no_interval:
@@ -251,7 +251,7 @@ def common_measure(
     candidates : iterable of str, optional
         Names of candidates; all by default.
     measure : str or Measure, optional
-        What to measure; by default the usual measure of what the candidates give.
+        What to measure; by default the default measure of what the candidates give.
 
     Returns
     -------
@@ -275,7 +275,7 @@ def choose_common_measure(
     else:
         only = different.pop() if len(different) == 1 else None
         wanted = only or ("ranking" if different == {"ranking", "weighting"} else "subset")
-    chosen = measure or USUAL[wanted]
+    chosen = measure or DEFAULT_MEASURES[wanted]
     if wanted != "subset" or all(kind == "subset" for kind in kinds.values()):
         return CommonMeasure(chosen)
     return CommonMeasure(
@@ -284,9 +284,9 @@ def choose_common_measure(
 
 
 def common_size(sizes: Sequence[float], n_features: int) -> int:
-    """As many features as candidates that give subsets select, by the median; a usual number if there are none."""
-    usual = float(np.median(sizes)) if len(sizes) else min(TOP, n_features // 2)
-    return int(np.clip(round(usual), 1, max(1, n_features - 1)))
+    """As many features as candidates that give subsets select, by the median; a default number if there are none."""
+    size = float(np.median(sizes)) if len(sizes) else min(TOP, n_features // 2)
+    return int(np.clip(round(size), 1, max(1, n_features - 1)))
 
 
 def take_best(runs: Preferences, k: int) -> Preferences:
@@ -330,7 +330,7 @@ def compare(
     candidates : iterable of str, optional
         Names of candidates; by default all that finished two fits. A warning names those that did not.
     measure : str or Measure, optional
-        What to measure; by default the usual measure of what the candidates give (see :meth:`common_measure`).
+        What to measure; by default the default measure of what the candidates give (see :meth:`common_measure`).
     level : float
         Confidence level.
     X : matrix, optional
@@ -402,7 +402,7 @@ def compare_studies(
     candidates : iterable of str, optional
         Names of candidates, or ``"study: candidate"``; by default all that finished two fits.
     measure : str or Measure, optional
-        What to measure; by default the usual measure of what the candidates give
+        What to measure; by default the default measure of what the candidates give
         (see :meth:`StudyResult.common_measure`).
     level : float
         Confidence level.
@@ -473,7 +473,7 @@ def group_by_splits(studies: Mapping[str, "StudyTables"]) -> dict[str, int]:
 
 
 def _find_candidates(studies: Mapping[str, "StudyTables"], asked: Sequence[str] | None) -> dict[str, tuple[str, str]]:
-    """Study and candidate by the name that stands in the comparison."""
+    """Study and candidate by the name in the comparison."""
     known = {
         f"{name}: {candidate}" if len(studies) > 1 else candidate: (name, candidate)
         for name, study in studies.items()
@@ -653,7 +653,7 @@ def mean_score_interval(
     mean, error = float(values.mean()), corrected_error(values, splits)
     quantile = float(stdtrit(max(values.size - 1, 1), (1 + level) / 2))
     low, high = bounds
-    if math.isnan(error) or math.isinf(high) or not low <= mean <= high:  # a scorer of one's own may leave the range
+    if math.isnan(error) or math.isinf(high) or not low <= mean <= high:  # a custom scorer may leave the range
         return Interval(mean - quantile * error, mean + quantile * error)
     if math.isinf(low):
         distance = high - mean

@@ -58,7 +58,7 @@ class Study:
     task : {"classification", "regression"}, optional
         What is predicted; by default guessed from estimator and target.
     random_state : int
-        Seed of all that is random. Selectors without a ``random_state`` of their own get one from it.
+        Seed of all that is random. Selectors without a ``random_state`` get one from it.
     fast_models : bool or "identical"
         Whether models of scikit-learn that holdfast knows are fitted many at a time by its own kernels, much faster:
         those whose predictions are identical to scikit-learn's, and those fitted to the optimum where scikit-learn
@@ -196,7 +196,7 @@ class Study:
             Columns that are features though they look like an identifier, a batch or the target; True for all columns,
             which are then not searched for such.
         command : mapping, optional
-            The command that started the study, stored for whoever wants to resume it.
+            The command that started the study, stored so that the study can be resumed.
 
         Returns
         -------

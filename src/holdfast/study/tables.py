@@ -74,13 +74,13 @@ def load_study(store: str | Path) -> "StudyResult":
 
 
 def make_result(store: Store, study: "Study | None" = None) -> "StudyResult":
-    """Read what a study found from an open store: the one place where a study makes what stands above it.
+    """Read what a study found from an open store: only here does a study import its result.
 
-    With the plan of the study, the store is this process' own work, which is not checked for damage again.
+    With its study, the store was written by this process and is not checked for damage again.
     """
     from holdfast.result import StudyResult
 
-    return StudyResult(read_snapshot(store, own=study is not None), study)
+    return StudyResult(read_snapshot(store, trusted=study is not None), study)
 
 
 class Records(NamedTuple):
@@ -150,9 +150,9 @@ class Snapshot:
         return tuple(size for size in known if size < 1) if fraction is None else (float(fraction),)
 
 
-def read_snapshot(store: Store, *, own: bool = False) -> Snapshot:
-    """Read everything in one moment; raise if anything is damaged, unless it is this process' own work."""
-    checks, meta = read_tables(store, own=own)
+def read_snapshot(store: Store, *, trusted: bool = False) -> Snapshot:
+    """Read everything in one moment; raise if anything is damaged, unless this process wrote it."""
+    checks, meta = read_tables(store, trusted=trusted)
     as_frames = (
         "candidates", "orderings", "orders", "outcomes", "baselines", "failures", "effects", "quantiles", "sessions",
     )  # fmt: skip
@@ -531,7 +531,7 @@ class StudyTables:
         top: int | None = None,
         measured: bool = True,
     ) -> DesignedRuns:
-        """Return what a candidate preferred on each measured split, with the place of each in the design.
+        """Return what a candidate preferred on each measured split, with the block and fraction of each.
 
         Parameters
         ----------
@@ -732,7 +732,7 @@ class StudyTables:
         Returns
         -------
         DataFrame
-            One row per run and held-out row: the truth and what was predicted; empty if predictions were not kept.
+            One row per run and held-out row: the truth and what was predicted; empty if predictions were not stored.
         """
         target, classes = np.array(self.stored.meta["target"]), self.classes
         frames = []
@@ -821,7 +821,7 @@ class StudyTables:
         return None if outcomes["coefficients"].notna().any() else "the model is not linear"
 
     def model_coefficients(self, candidate: str) -> list[SplitCoefficients]:
-        """Return what the linear models of a candidate do with each feature beside the others.
+        """Return what the linear models of a candidate do with each feature next to the others.
 
         Parameters
         ----------
@@ -842,7 +842,7 @@ class StudyTables:
 
     @property
     def stored_replicability(self) -> dict[str, Any]:
-        """What was kept of candidates in new studies, by candidate, as plain values."""
+        """What is stored of candidates in new studies, by candidate, as plain values."""
         return dict(self.stored.meta.get("replicability", {}))
 
     # How stable each candidate is, and what differs

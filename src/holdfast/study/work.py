@@ -1,6 +1,6 @@
 """A block of work: select, score and describe one family on some splits, in whatever process.
 
-:func:`run_block` is told a :class:`WorkPlan`, which every process gets once, and a :class:`Task`. Nothing in its result
+:func:`run_block` gets a :class:`WorkPlan`, which every process gets once, and a :class:`Task`. Nothing in its result
 depends on which splits are in a block.
 """
 
@@ -25,7 +25,6 @@ from holdfast.selection import Selection
 from holdfast.study.data import StudyData
 from holdfast.study.families import Family, FittedSplit, Order, gc_paused
 from holdfast.study.scoring import (
-    NO_SCORES,
     Cell,
     CellScore,
     Coefficients,
@@ -54,21 +53,22 @@ class Task(NamedTuple):
 class Outcome(NamedTuple):
     """What one candidate did on one split, as it is stored.
 
-    ``values`` are None where the selection failed, and where it is the beginning of an order that is stored beside.
+    ``kind`` is None where the selection failed, and ``values`` also where they are the beginning of a stored order.
+    ``score`` has the failure and the notes of the selection, too.
     """
 
     family: int
     candidate: int
     split: int
+    seconds: float
+    score: CellScore
     kind: Kind | None = None
     values: NDArray[Any] | None = None
-    scores: Mapping[str, float] = NO_SCORES
-    predictions: NDArray[Any] | None = None
-    coefficients: Coefficients | None = None
-    seconds: float = 0.0
-    score_seconds: float = 0.0
-    note: str = ""
-    failure: Failure | None = None
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the selection or its score failed; None if neither did."""
+        return self.score.failure
 
 
 class SplitOrder(NamedTuple):
@@ -196,7 +196,7 @@ CellKey: TypeAlias = tuple[int, bytes | int]
 
 
 def _key(scoring: Scoring, position: int, candidate: int, selection: Selection) -> CellKey:
-    """What tells models apart: with an estimator the selected columns, else every candidate has its own."""
+    """What distinguishes models: with an estimator the selected columns, else the candidate."""
     return position, selection.values.tobytes() if scoring.trains_on(selection) else candidate
 
 
@@ -207,27 +207,16 @@ def _make_outcomes(
     family, split = plan.families[task.family], task.splits[position]
     for candidate, (selection, seconds) in fitted.fits.items():
         if isinstance(selection, Exception):
-            failure = Failure.from_exception("select", selection)
-            yield Outcome(task.family, candidate, split, seconds=seconds, note=note, failure=failure)
+            failed = CellScore(failure=Failure.from_exception("select", selection), note=note)
+            yield Outcome(task.family, candidate, split, seconds, failed)
             continue
         score = scored[_key(plan.scoring, position, candidate, selection)]
         number = family.ordering_of.get(candidate, -1)
         order = fitted.orders.get(number)
         is_cut = order is not None and order.begins_with(selection, family.orderings[number].sizes[candidate])
-        yield Outcome(
-            family=task.family,
-            candidate=candidate,
-            split=split,
-            kind=selection.kind,
-            values=None if is_cut else selection.values,  # the order is stored once for all sizes
-            scores=score.scores,
-            predictions=score.predictions,
-            coefficients=score.coefficients,
-            seconds=seconds,
-            score_seconds=score.seconds,
-            note=join_notes([note, selection.note, score.note]),
-            failure=score.failure,
-        )
+        score = score._replace(note=join_notes([note, selection.note, score.note]))
+        values = None if is_cut else selection.values  # the order is stored once for all sizes
+        yield Outcome(task.family, candidate, split, seconds, score, selection.kind, values)
 
 
 # Around a block
@@ -307,7 +296,7 @@ def compute_effects(
 
 
 def join_effects(parts: Iterable[SplitEffects]) -> list[SplitEffects]:
-    """Join effects of the same family and split: those of a feature are equal, whoever selected it."""
+    """Join effects of the same family and split: those of a feature are equal, whichever candidate selected it."""
     by_split: dict[tuple[str, int], list[SplitEffects]] = {}
     for part in parts:
         by_split.setdefault((part.family, part.split), []).append(part)

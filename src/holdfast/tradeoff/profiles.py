@@ -21,7 +21,7 @@ from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
 from holdfast.measures.forms import OverlapPairs, overlap_expectation
 from holdfast.result_base import DrawnResult
 from holdfast.study.orders import UnansweredError
-from holdfast.study.stabilities import USUAL, corrected_error
+from holdfast.study.stabilities import DEFAULT_MEASURES, corrected_error
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_number
 from holdfast.tradeoff.points import Floats, Points, Redraws, check_metric, make_points, weighted_means
@@ -684,7 +684,7 @@ def _profile_candidate(
     result: StudyTables, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
     designed = result.designed(name)
-    chosen = bind_measure(designed, measure or USUAL[designed.runs.kind], X, parameters)
+    chosen = bind_measure(designed, measure or DEFAULT_MEASURES[designed.runs.kind], X, parameters)
     agreements = agreement_by_fraction(designed, chosen)
     rows = []
     for fraction in sorted(set(designed.fractions)):

@@ -21,7 +21,7 @@ from holdfast.report.records import Labels
 from holdfast.report.render import page_parts
 from holdfast.study import StudyResult, load_study
 from holdfast.study.memory import FEW_BYTES, Cache
-from holdfast.study.store import Overview, Progress, StoreError, find_writer, read_overview, read_progress
+from holdfast.study.store import Overview, StoreError, StoreProgress, find_writer, read_overview, read_progress
 from holdfast.text import shorten
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.rules import Rule
@@ -130,7 +130,7 @@ class Snapshot:
     ----------
     result : StudyResult
         What it found so far.
-    progress : Progress
+    progress : StoreProgress
         How far it had come.
     file : int
         Which file it was read from.
@@ -141,7 +141,7 @@ class Snapshot:
     """
 
     result: StudyResult
-    progress: Progress
+    progress: StoreProgress
     file: int
     begun: float = field(default_factory=time.monotonic)
     spent: float = 0.0

@@ -33,7 +33,7 @@ from holdfast.measures import MEASURES, find_measure
 from holdfast.plots.sources import designed_runs
 from holdfast.preferences import Kind, Preferences
 from holdfast.study.exports import read_designed
-from holdfast.study.stabilities import USUAL
+from holdfast.study.stabilities import DEFAULT_MEASURES
 from holdfast.web.folder import cache_file, replacing, write_private
 from holdfast.web.forms import NamedOption, needs_only_runs
 
@@ -145,7 +145,7 @@ def list_measures(kind: Kind) -> tuple[NamedOption, ...]:
     """Return the measures for a kind of preference that need neither data nor parameters, the default first."""
     kinds = {kind, "ranking"} if kind == "weighting" else {kind}
     fitting = [measure for measure in MEASURES.values() if measure.kind in kinds and needs_only_runs(measure)]
-    fitting.sort(key=lambda measure: (measure.name != USUAL[kind], not measure.validated))
+    fitting.sort(key=lambda measure: (measure.name != DEFAULT_MEASURES[kind], not measure.validated))
     return tuple(
         NamedOption(name=measure.name, label=measure.about.label, summary=measure.summary) for measure in fitting
     )
@@ -154,7 +154,7 @@ def list_measures(kind: Kind) -> tuple[NamedOption, ...]:
 def choose_measure(kind: Kind, measure: str | None) -> str:
     """Return the name of the measure, the default if none is given; raise if it does not fit."""
     if not measure:
-        return USUAL[kind]
+        return DEFAULT_MEASURES[kind]
     known = find_measure(measure)
     fitting = [choice.name for choice in list_measures(kind)]
     if known.name not in fitting:

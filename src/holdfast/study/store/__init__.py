@@ -1,15 +1,15 @@
 """The SQLite file of a study: the only place with SQL, and the only user of sqlite3.
 
 From the outside in: ``opening`` lets one process write and any number read, and reads what a study knows, whole or in
-part, and verifies it, ``store`` writes it, ``checking`` tells sound rows from damaged ones and drops these
+part, and verifies it, ``store`` writes it, ``checking`` finds damaged rows and drops them
 so that they are recomputed, ``schema`` declares the tables and makes their rows.
 """
 
 from holdfast.study.store.checking import Checks as Checks
 from holdfast.study.store.checking import repair as repair
 from holdfast.study.store.opening import Overview as Overview
-from holdfast.study.store.opening import Progress as Progress
 from holdfast.study.store.opening import StoredPlan as StoredPlan
+from holdfast.study.store.opening import StoreProgress as StoreProgress
 from holdfast.study.store.opening import copy_store as copy_store
 from holdfast.study.store.opening import find_writer as find_writer
 from holdfast.study.store.opening import holds_lock as holds_lock

@@ -1,6 +1,6 @@
 """Sound and damaged rows of a store, distinguished by checksums, totals and content; damaged ones are dropped.
 
-Checksums do not tell whether a store was made to harm: a row is damaged as well if it was sealed rightly and cannot be.
+Checksums do not show whether a store was made to harm: a row is damaged as well if it was sealed rightly and cannot be.
 """
 
 import json
@@ -92,7 +92,7 @@ Checks = dict[str, TableCheck]
 
 
 def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = None) -> Checks:
-    """Read tables, and tell sound rows from damaged ones; what rows say of each other is checked if all are read."""
+    """Read tables, sound rows apart from damaged ones; what rows say of each other is checked if all are read."""
     totals = {name: (n, total) for name, n, total in read_table(connection, schema.TOTALS).rows}
     checks = {
         name: read_table(connection, schema.TABLES[name], *totals.get(name, ())) for name in names or schema.TABLES
@@ -108,7 +108,7 @@ def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = N
 
 
 def read_table(connection: sqlite3.Connection, table: Table, n: int | None = None, total: int = 0) -> TableCheck:
-    """Read the rows of a table that must have ``n``, as far as SQLite can, and tell sound ones from damaged ones."""
+    """Read the rows of a table that must have ``n``, as far as SQLite can, sound ones apart from damaged ones."""
     check, checksums = TableCheck(table=table, n=n), []
     (pages,), (size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
     try:
@@ -151,7 +151,7 @@ NEEDED = frozenset(FACTS) - OPTIONAL
 
 
 def parse_meta(rows: Sequence[Row]) -> dict[str, Any]:
-    """The facts of a study that are kept by name."""
+    """The facts of a study that are stored by name."""
     meta = {key: json.loads(value) for key, value in rows}
     if isinstance(command := meta.get("command"), dict):
         command = {FORMER_OPTIONS.get(key, key): value for key, value in command.items()}
@@ -247,7 +247,7 @@ class Known:
         return smallest >= 1 and right_kind and self._are_features(np.sort(np.frombuffer(columns, "<i4")))
 
     def allows_outcome(self, row: Row) -> bool:
-        """A cut of an order or a preference of its own, with as many coefficients as features, and so on."""
+        """A cut of an order or a preference, with as many coefficients as features, and so on."""
         candidate, split, kind, preference, predictions, scores, coefficients, *_, note = row
         n_selected = None
         if preference is None:
@@ -426,7 +426,7 @@ def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
     """What is left of all tables: a fit is whole, or it is run again."""
     outcomes, failures = checks["outcomes"], checks["failures"]
     lost = {row[:2] for row in (*outcomes.damaged, *failures.damaged)}
-    if not failures.is_sound:  # a lost one does not tell whose it was: all fits without scores
+    if not failures.is_sound:  # a lost one does not say whose it was: all fits without scores
         lost |= {row[:2] for row in outcomes.rows if row[5] is None} - {row[:2] for row in failures.rows}
     left = {check.table: check.rows for check in checks.values()}
     for check in (outcomes, failures):

@@ -99,7 +99,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _decode_text(raw: bytes) -> str:
-    """Text as it was written; damaged text is read too, so that its checksum can tell."""
+    """Text as it was written; damaged text is read too, so that its checksum can be compared."""
     return raw.decode("utf-8", "surrogateescape")
 
 
@@ -115,7 +115,7 @@ def _is_file(path: Path, status: os.stat_result) -> bool:
 
 
 def _check_that_it_is_there(connection: sqlite3.Connection, path: Path, opened: os.stat_result) -> None:
-    """Raise if a store was deleted, moved or replaced while it is written, and save what it holds beside it."""
+    """Raise if a store was deleted, moved or replaced while it is written, and save what it holds next to it."""
     if _is_file(path, opened):
         return
     what = f"The store {path} was {'replaced by another file' if path.exists() else 'deleted or moved'} while it was"
@@ -141,7 +141,7 @@ def _free_name(folder: Path, path: Path) -> Path:
 
 
 def _back_up(connection: sqlite3.Connection, path: Path) -> None:
-    """Write all rows of one moment into a file, which needs no journal beside it."""
+    """Write all rows of one moment into a file, which needs no journal next to it."""
     with closing(sqlite3.connect(path, isolation_level=None)) as copy:
         connection.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
@@ -273,12 +273,12 @@ def snapshot(store: Store) -> Iterator[None]:
             store.connection.execute("ROLLBACK")  # nothing was written, and a damaged file cannot commit even that
 
 
-def read_tables(store: Store, *, own: bool) -> tuple[Checks, dict[str, Any]]:
-    """Read all tables of one moment, and the facts kept by name; raise if anything is damaged.
+def read_tables(store: Store, *, trusted: bool) -> tuple[Checks, dict[str, Any]]:
+    """Read all tables of one moment, and the facts stored by name; raise if anything is damaged.
 
-    What this process has opened, checked and written as its own is not checked again.
+    Tables are not checked again if ``trusted``: this process opened, checked and wrote them.
     """
-    if own:
+    if trusted:
         checks = {
             name: checking.TableCheck(table=table, rows=[row[:-1] for row in store.connection.execute(table.select)])
             for name, table in TABLES.items()
@@ -334,7 +334,7 @@ def read_plan(path: str | Path) -> StoredPlan | None:
         return StoredPlan(plan, dict(checks["families"].rows), candidates, store.progress()[0], store.n_splits)
 
 
-class Progress(NamedTuple):
+class StoreProgress(NamedTuple):
     """How far the study in a store has come.
 
     Of ``total`` fits, ``n_splits`` of each of ``n_candidates``, ``done`` have ended, ``failed`` of them with an error.
@@ -351,24 +351,24 @@ class Progress(NamedTuple):
     ended: str | None = None
 
 
-def read_progress(path: str | Path) -> Progress:
+def read_progress(path: str | Path) -> StoreProgress:
     """Count how far a study has come, also while it is written, without reading or checking what it found.
 
     All numbers are of one moment. A file that a study only began to make has none of anything.
     """
     with open_to_count(path) as store:
         if store is None:
-            return Progress()
+            return StoreProgress()
         with snapshot(store):
             counts, (done, total) = store.counts(), store.progress()
             last = store.connection.execute("SELECT started, ended FROM sessions ORDER BY session DESC").fetchone()
-            return Progress(done, counts["failures"], total, counts["splits"], counts["candidates"], *(last or ()))
+            return StoreProgress(done, counts["failures"], total, counts["splits"], counts["candidates"], *(last or ()))
 
 
 class Overview(NamedTuple):
     """What a study is about, from a few facts of its store.
 
-    ``selectors`` are what is told of each family by name, ``command`` how the command line began it.
+    ``selectors`` describe each family by name, ``command`` how the command line began it.
     """
 
     data: DataRecord
@@ -390,9 +390,9 @@ def read_overview(path: str | Path) -> Overview | None:
     facts = {key: value for key, value in stored.items() if checking.is_possible_fact(key, stored)}
     if not {"plan", "data_record", "declared"} <= set(facts):
         return None
-    told = {name: About.from_dict(values) for name, values in facts["declared"]["selectors"].items()}
+    described = {name: About.from_dict(values) for name, values in facts["declared"]["selectors"].items()}
     data = from_plain(DataRecord, facts["data_record"])
-    return Overview(data, {name: told.get(name) for name in families}, facts.get("command"))
+    return Overview(data, {name: described.get(name) for name in families}, facts.get("command"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -437,7 +437,7 @@ def verify(path: str | Path) -> Verification:
     return Verification(path=Path(path), state=state, tables=tables, message=message)
 
 
-# Who writes: a lock in a file beside the store, which ends with the process that holds it
+# Who writes: a lock in a file next to the store, which ends with the process that holds it
 
 
 @contextmanager

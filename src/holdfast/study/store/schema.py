@@ -108,7 +108,7 @@ class Table:
 
 @cache
 def _fits(table: Table, types: tuple[type, ...]) -> bool:
-    """Whether values of these types may stand in a row of a table."""
+    """Whether values of these types may be in a row of a table."""
     columns = zip(types, table.columns.items(), strict=True)
     return all(
         given is PYTHON[kind] or (given is type(None) and name in table.optional) for given, (name, kind) in columns
@@ -116,7 +116,7 @@ def _fits(table: Table, types: tuple[type, ...]) -> bool:
 
 
 def add_checksums(checksums: Iterable[int], total: int = 0) -> int:
-    """A total and the sum of checksums, kept within 64 bits."""
+    """A total and the sum of checksums, within 64 bits."""
     return (total + sum(checksums) + 2**63) % 2**64 - 2**63
 
 
@@ -171,7 +171,7 @@ TABLES: Mapping[str, Table] = {
         QUANTILES, SESSIONS,
     )
 }  # fmt: skip
-"""All that a store holds; a table of one's own is one more declaration here."""
+"""All that a store holds; another table is one more declaration here."""
 
 TOTALS = Table("totals", "name TEXT, n INTEGER, total INTEGER")
 
@@ -247,25 +247,25 @@ def split_row(split: Split) -> Row:
 
 def outcome_row(outcome: Outcome) -> Row:
     """What the row of an outcome holds after candidate and split."""
-    values = outcome.values
+    values, score = outcome.values, outcome.score
     if values is not None and outcome.kind == "subset":
         values = (values if (values[1:] > values[:-1]).all() else np.unique(values)).astype("<i4", copy=False)
     elif values is not None:
         values = values.astype("<f8")
-    weights = None if outcome.coefficients is None else outcome.coefficients.astype("<f4", copy=False)
-    scores = np.fromiter(outcome.scores.values(), "<f8") if outcome.scores else None
-    arrays = (values, outcome.predictions, scores, weights)
+    weights = None if score.coefficients is None else score.coefficients.astype("<f4", copy=False)
+    scores = np.fromiter(score.scores.values(), "<f8") if score.scores else None
+    arrays = (values, score.predictions, scores, weights)
     blobs = [None if array is None else array.tobytes() for array in arrays]
-    return outcome.kind, *blobs, outcome.seconds, outcome.score_seconds, outcome.note
+    return outcome.kind, *blobs, outcome.seconds, score.seconds, score.note
 
 
-def order_rows(found: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
+def order_rows(split_order: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
     """The order of a split, under each number that candidates know it by."""
-    order, whole = found.order, found.order.whole
-    kept = (None, None) if whole is None else (whole.kind, zlib.compress(whole.values.astype("<f4").tobytes(), 1))
+    order, whole = split_order.order, split_order.order.whole
+    stored = (None, None) if whole is None else (whole.kind, zlib.compress(whole.values.astype("<f4").tobytes(), 1))
     columns = order.columns.astype("<i4", copy=False).tobytes()
-    numbers = dict.fromkeys(ids[candidate][1] for candidate in found.candidates)
-    return [(number, found.split, order.smallest, order.complete, columns, *kept) for number in numbers]
+    numbers = dict.fromkeys(ids[candidate][1] for candidate in split_order.candidates)
+    return [(number, split_order.split, order.smallest, order.complete, columns, *stored) for number in numbers]
 
 
 def estimate_bytes(finished: Iterable[BlockResult], splits: Sequence[Split]) -> int:
