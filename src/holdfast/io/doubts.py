@@ -158,8 +158,8 @@ def find_doubts(
     ):
         known = doubts.get(doubt.feature)
         if known is None or ORDER.index(doubt.certainty) < ORDER.index(known.certainty):
-            values = f", and {known.reason.partition(':')[0]}" if known and doubt.certainty == "doubt" else ""
-            doubts[doubt.feature] = replace(doubt, reason=doubt.reason + values)
+            also = f", and {known.reason.partition(':')[0]}" if known and doubt.certainty == "doubt" else ""
+            doubts[doubt.feature] = replace(doubt, reason=doubt.reason + also)
     return [doubts[name] for name in names if name in doubts]
 
 

@@ -699,6 +699,10 @@ def read_table(
     treat_as_feature : str or list of str
         Columns that are features though they look like row numbers, identifiers or the target; also columns of ``obs``
         in AnnData, or of ``target_file``, that are to be features.
+    missing : {"error", "impute-median", "drop"}
+        What to do with missing values (empty, ``NA``, ``NaN``, ``null``, ``None``, ``?``): refuse them; fill them with
+        the column's median, or most frequent category; or drop their rows. A missing target is never filled. Medians
+        are of all rows: where that may leak into a test set, impute in a pipeline instead.
     na_values : str, number or list of them, optional
         Values that stand for a missing one beside the usual words, such as ``-999``; in a text they are separated by
         commas.
@@ -706,10 +710,6 @@ def read_table(
         What to do with rows whose features all equal those of another, up to rounding: keep them with a warning; or
         drop all but the first, and all where the targets differ. Copies of a row let models be scored on rows that
         they were trained on.
-    missing : {"error", "impute-median", "drop"}
-        What to do with missing values (empty, ``NA``, ``NaN``, ``null``, ``None``, ``?``): refuse them; fill them with
-        the column's median, or most frequent category; or drop their rows. A missing target is never filled. Medians
-        are of all rows: where that may leak into a test set, impute in a pipeline instead.
     categorical : {"error", "one-hot", "codes", "drop"}
         What to do with columns that are not numbers: refuse them; make a 0/1 column of each category (one column for
         two categories, as the other would be its mirror); number the categories; or leave the columns out.

@@ -130,7 +130,7 @@ class Verdict:
 
     standing: Standing
     headline: str
-    sentences: tuple[str, str]
+    sentences: tuple[str, ...]
     cautions: tuple[str, ...]
 
 
