@@ -42,7 +42,7 @@ def test_studies_of_the_folder_are_listed_as_page_and_as_json(client):
 
 
 def test_a_study_is_a_page_and_the_summary_of_its_report(client):
-    answer = show(client, "/studies/cancer-study").json()
+    answer = show(client, "/studies/cancer-study/details").json()
     assert answer["results"]["summary"]["schema"] == "holdfast.summary/1"
     assert answer["results"]["summary"]["verdict"]["headline"] in client.get("/studies/cancer-study").text
 

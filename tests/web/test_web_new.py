@@ -122,7 +122,7 @@ def test_a_european_table_is_studied_from_the_upload_to_the_result(client, patie
     assert study == "Patienten (Größe)-study"
     state = finish(client, study)
     assert (state["state"], state["done"]) == ("finished", 3)
-    found = show(client, f"/studies/{study}").json()["results"]["summary"]
+    found = show(client, f"/studies/{study}/details").json()["results"]["summary"]
     assert "Größe 0" in str(found)
 
 

@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 import zipfile
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -21,12 +22,14 @@ import holdfast as hf
 from holdfast.datasets import load
 from holdfast.measures import MEASURES
 from holdfast.report import render, summarize
+from holdfast.report.records import Replication
 from holdfast.report.render import TEMPLATES, page_policy
 from holdfast.selectors import AnovaF, RandomSelector
 from holdfast.study.store import StoreError, copy_store, open_to_write, read_overview, read_progress
 from holdfast.tradeoff import RULES
+from holdfast.web.launcher import describe_time_left
 from holdfast.web.pages.files import FILES
-from holdfast.web.rendering import STATIC
+from holdfast.web.rendering import STATIC, render_page
 from serving import open_client, show, wait_for
 from study_parts import Raising
 
@@ -80,8 +83,57 @@ def section_of(text, name):
 # What the page says
 
 
-def test_the_page_says_what_the_report_says(client, folder):
+def test_the_overview_leads_with_three_answers_as_the_report_gives_them(client, folder):
     page = client.get("/studies/scored-study").text
+    summary = summarize(hf.load_study(folder / "scored-study.db"))
+    heads = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
+    assert heads[:3] == ["Does it hold?", "How many come back?", "How well does it predict?"]
+    (score,) = [row.scores[0] for row in summary.candidates if row.reported]
+    figures = [plain(text).strip() for text in re.findall(r'<p class="figure">(.*?)</p>', page)]
+    often = len(summary.features.frequent)
+    assert figures == [f"{summary.stability.value:.2f}", f"{often} of 30", f"{score.value:.2f}"]
+    assert html.escape(summary.verdict.sentences[1].split(" (")[0]) in page
+    assert page.count('<td class="name">') == min(10, len(summary.features.shown))
+    assert 'id="figure-front"' in page
+    assert "For the analyst" not in page  # the rest is by its own link
+    assert 'href="/studies/scored-study/details"' in page
+
+
+def test_what_a_new_study_would_select_leads_where_it_is_known(folder):
+    found = Replication(
+        sentence="", expected=6.9, low=5.0, high=11.0, n_selected=20, agreement=0.4, agreement_low=0.3,
+        agreement_high=0.5, half_agreement=0.3, half_low=0.2, half_high=0.4, rows_sentence="", n_pairs=8, cautions=(),
+    )  # fmt: skip
+    with open_client(folder) as client:
+        record = show(client, "/studies/plain-study")
+        record.record.results["replication"] = found
+        page = render_page("study.html.j2", record.record).body.decode()
+    assert "6.9 <small>of 20</small>" in page
+    assert "Expected in a new study" in page
+
+
+def test_a_study_that_runs_has_no_verdict_before_there_are_enough_resamples(folder):
+    with open_client(folder) as client:
+        record = show(client, "/studies/scored-study").record
+    state = replace(record.state, state="running", done=762, total=12_000, rate=40.2)
+    record.state, record.results["too_early"] = state, True
+    page = plain(render_page("study.html.j2", record).body.decode())
+    assert "762 of 12,000 fits · 40 per second, about 5 minutes left" in page
+    assert "No verdict yet" in page
+    assert "Does it hold?" not in page
+    assert "could not be measured" not in page
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(20, "less than a minute"), (70, "about a minute"), (130, "about 2 minutes"), (7_300, "about 2 hours")],
+)
+def test_the_time_left_is_said_in_words(seconds, words):
+    assert describe_time_left(seconds) == f"{words} left"
+
+
+def test_the_page_says_what_the_report_says(client, folder):
+    page = client.get("/studies/scored-study/details").text
     report = render(summarize(hf.load_study(folder / "scored-study.db")))
     for section in ("verdict", "selectors", "tradeoff", "causes", "method", "analyst"):
         assert section_of(page, section) == section_of(report, section)
@@ -92,7 +144,7 @@ def test_the_page_says_what_the_report_says(client, folder):
 
 
 def test_names_of_features_lead_to_their_pages(client):
-    page = client.get("/studies/scored-study", params={"candidate": "anova(size=5)"}).text
+    page = client.get("/studies/scored-study/details", params={"candidate": "anova(size=5)"}).text
     table = section_of(page, "features")
     linked = re.findall(r'<td class="name"><a href="([^"]+)">([^<]+)</a></td>', table)
     assert len(linked) == table.count('<td class="name">') > 3
@@ -101,10 +153,10 @@ def test_names_of_features_lead_to_their_pages(client):
         assert f'<h2 class="one">{name}</h2>' in answer
         assert '<option value="anova(size=5)" selected>' in answer
     assert re.search(r'<td data-label="Stand-ins"><a href="/studies/scored-study/features/\d+', table)
-    found = show(client, "/studies/scored-study").json()["results"]
+    found = show(client, "/studies/scored-study/details").json()["results"]
     names = [list(DATA.X.columns)[place] for place in found["columns"]]
     assert names == found["summary"]["features"]["table"]["feature"]
-    places = re.search(r'data-page="([^"]+)" data-places="([^"]+)"', client.get("/studies/scored-study").text)
+    places = re.search(r'data-page="([^"]+)" data-places="([^"]+)"', client.get("/studies/scored-study/details").text)
     assert list(map(int, places[2].split())) == found["columns"]
     assert "/studies/scored-study/features/PLACE?candidate=" in html.unescape(places[1])
     assert "/studies/" not in render(summarize(hf.load_study(client.app.app.state.site.folder.store_of("plain-study"))))
@@ -125,13 +177,13 @@ def test_a_page_of_a_finished_study_does_not_say_after_how_many_fits(client):
 
 def test_the_way_of_looking_is_chosen_in_the_address(client):
     asked = {"candidate": "random", "rule": "weighted", "weight": "0.9", "measure": "jaccard", "level": "0.9"}
-    answer = show(client, "/studies/scored-study", params=asked).json()["results"]
+    answer = show(client, "/studies/scored-study/details", params=asked).json()["results"]
     summary, options = answer["summary"], answer["options"]
     assert (summary["candidate"], summary["level"]) == ("random", 0.9)
     assert (summary["stability"]["measure"], summary["tradeoff"]["rule"]) == ("jaccard", "weighted")
     assert (options["rule"]["name"], options["common"]["level"]) == ("weighted", 0.9)
     assert [(parameter["name"], parameter["value"]) for parameter in options["parameters"]] == [("weight", "0.9")]
-    page = client.get("/studies/scored-study", params=asked).text
+    page = client.get("/studies/scored-study/details", params=asked).text
     linked = parse_qsl(html.unescape(re.search(r'files/report\.html\?([^"]*)"', page)[1]))
     assert dict(linked) == asked
 
@@ -139,7 +191,7 @@ def test_the_way_of_looking_is_chosen_in_the_address(client):
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_can_be_chosen_with_all_its_parameters(client, rule):
     given = {"stability": "0.1", "weight": "0.4"}  # those that the rule does not have are passed over
-    answer = show(client, "/studies/scored-study", params={"rule": rule, **given}).json()["results"]
+    answer = show(client, "/studies/scored-study/details", params={"rule": rule, **given}).json()["results"]
     assert answer["summary"]["tradeoff"]["rule"] == (None if rule == "knot" else rule)  # no selector of several sizes
     assert answer["options"]["lacking"] == ""
     offered = {parameter["name"] for parameter in answer["options"]["parameters"]}
@@ -147,24 +199,27 @@ def test_every_rule_can_be_chosen_with_all_its_parameters(client, rule):
 
 
 def test_a_rule_that_chooses_none_says_why(client):
-    tradeoff = show(client, "/studies/scored-study?rule=knot").json()["results"]["summary"]["tradeoff"]
+    tradeoff = show(client, "/studies/scored-study/details?rule=knot").json()["results"]["summary"]["tradeoff"]
     assert "no candidate is at a knot of its profile" in tradeoff["missing"]
 
 
 def test_a_rule_that_lacks_a_value_says_so_and_the_usual_one_is_used(client):
-    answer = show(client, "/studies/scored-study", params={"rule": "at-least"}).json()["results"]
+    answer = show(client, "/studies/scored-study/details", params={"rule": "at-least"}).json()["results"]
     assert answer["options"]["lacking"].startswith("This rule needs a value for stability")
     assert answer["summary"]["tradeoff"]["rule"] == "one-se"
-    assert "This rule needs a value for stability" in client.get("/studies/scored-study?rule=at-least").text
+    for part in ("", "/details"):
+        page = client.get(f"/studies/scored-study{part}?rule=at-least").text
+        assert "This rule needs a value for stability" in page
 
 
 def test_every_measure_that_is_offered_can_be_shown(client):
-    options = show(client, "/studies/plain-study").json()["results"]["options"]
+    options = show(client, "/studies/plain-study/details").json()["results"]["options"]
     offered = [measure["name"] for measure in options["common"]["measures"]]
     assert "jaccard" in offered
     assert {MEASURES[name].kind for name in offered} == {"subset"}
     for name in offered:
-        assert client.get("/studies/plain-study", params={"measure": name}).status_code == 200
+        for part in ("", "/details"):
+            assert client.get(f"/studies/plain-study{part}", params={"measure": name}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -182,7 +237,7 @@ def test_every_measure_that_is_offered_can_be_shown(client):
     ],
 )
 def test_a_wrong_way_of_looking_is_one_sentence(client, asked, word):
-    for path in ("", "/files/report.json", "/report"):
+    for path in ("", "/details", "/files/report.json", "/report"):
         answer = show(client, f"/studies/scored-study{path}", params=asked)
         assert answer.status_code == 400, path
         assert word in answer.json()["error"]
@@ -274,17 +329,17 @@ def test_the_report_by_itself_may_do_nothing_on_the_page(client):
 
 
 def test_a_removed_study_is_moved_and_can_be_moved_back(client, folder):
-    before = show(client, "/studies/plain-study").json()
+    before = show(client, "/studies/plain-study/details").json()
     answer = client.delete("/api/v1/studies/plain-study").json()
     assert answer == {"study": "plain-study", "place": ".holdfast-page/removed/plain-study.db"}
     assert client.get("/studies/plain-study").status_code == 404
     assert answer["place"] in client.get("/", params={"removed": "plain-study"}).text
     assert "was moved" not in client.get("/", params={"removed": "../../etc/passwd"}).text
     shutil.copy(folder / "scored-study.db", folder / "plain-study.db")
-    assert len(show(client, "/studies/plain-study").json()["results"]["summary"]["candidates"]) == 3
+    assert len(show(client, "/studies/plain-study/details").json()["results"]["summary"]["candidates"]) == 3
     assert client.delete("/api/v1/studies/plain-study").json()["place"].endswith("plain-study-2.db")
     (folder / answer["place"]).rename(folder / "plain-study.db")
-    again = show(client, "/studies/plain-study").json()
+    again = show(client, "/studies/plain-study/details").json()
     assert again["results"]["summary"] == before["results"]["summary"]
 
 
@@ -418,7 +473,7 @@ def test_a_store_that_cannot_be_read_is_one_sentence(folder, harm):
     with open_client(folder) as client:
         page = client.get("/studies/plain-study")
         assert page.status_code == 200
-        answer = show(client, "/studies/plain-study").json()
+        answer = show(client, "/studies/plain-study/details").json()
         assert answer["results"] is None
         assert answer["missing"].endswith(".")
         assert str(folder) not in page.text
@@ -439,8 +494,10 @@ def test_a_study_of_which_every_fit_failed_says_so(client):
 
 
 def test_a_study_without_scores_has_a_page_and_files(client):
-    page = client.get("/studies/plain-study")
-    assert "There is no choice by accuracy and stability" in page.text
+    assert "There is no choice by accuracy and stability" in client.get("/studies/plain-study/details").text
+    page = client.get("/studies/plain-study").text
+    assert "Not measured" in page
+    assert 'id="figure-map"' in page  # there is one candidate without a score, so nothing to compare
     for file in FILES:
         assert client.get(f"/studies/plain-study/files/{file}").status_code == 200, file
 
@@ -470,7 +527,7 @@ def test_a_copy_is_the_store_of_one_moment(folder, tmp_path_factory):
 
 def test_two_clients_see_the_same(client, folder):
     with open_client(folder) as other:
-        pages = [show(one, "/studies/scored-study").json() for one in (client, other)]
+        pages = [show(one, "/studies/scored-study/details").json() for one in (client, other)]
     assert json.dumps(pages[0]["results"]["summary"]) == json.dumps(pages[1]["results"]["summary"])
 
 

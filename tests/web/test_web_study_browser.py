@@ -100,7 +100,7 @@ def test_a_study_ends_under_the_eyes_of_two_browsers(browser, tmp_path):
 
 def test_what_a_person_did_survives_newer_results(browser, tmp_path):
     submit(tmp_path, "long-study", 20000, "anova:sizes=2|5|9")
-    with start_server(tmp_path) as (address, _), open_page(browser, address, "/studies/long-study") as page:
+    with start_server(tmp_path) as (address, _), open_page(browser, address, "/studies/long-study/details") as page:
         page.wait_for_selector("#selectors [data-search]:visible")
         page.fill("#selectors [data-search]", "9 f")
         page.click("#save summary")
@@ -151,7 +151,7 @@ def test_every_file_is_saved_and_the_report_opens_apart(browser, tmp_path, store
 
 def test_the_rule_is_changed_in_place(browser, tmp_path, store):
     shutil.copy(store, tmp_path)
-    with start_server(tmp_path) as (address, _), open_page(browser, address, "/studies/cancer-study") as page:
+    with start_server(tmp_path) as (address, _), open_page(browser, address, "/studies/cancer-study/details") as page:
         page.wait_for_selector("#verdict")
         page.wait_for_selector("#figure-front [data-drawn=yes]")
         page.click("#options summary")

@@ -111,7 +111,8 @@ def make_tradeoff(result: StudyTables, options: ReportOptions, labels: Labels) -
         return Tradeoff(missing=why_no_scores(result)), None
     try:
         with warnings.catch_warnings(action="ignore"):
-            choice = choose(result, options.rule, **arguments, **options.rule_options)
+            n_draws = None if options.redrawn else 0
+            choice = choose(result, options.rule, **arguments, n_draws=n_draws, **options.rule_options)
             front = pareto(result, **arguments, n_draws=0)
     except UnansweredError as unanswered:
         return Tradeoff(missing=labels.write(unanswered.plain)), None
@@ -266,17 +267,11 @@ def summarize(
     >>> print(summarize(study.run(X, y)).verdict.headline)
     Partly stable; whether it carries information was not tested.
     """
-    check_level(level)
-    _check_options(result, rule, rule_options, metric, threshold)
-    if measure is not None:
-        _check_measure(find_measure(measure), X)
     options = ReportOptions(
         candidate=candidate, rule=rule, metric=metric, measure=measure, level=level, threshold=threshold, X=X, y=y,
         replicability=replicability, rule_options=rule_options,
     )  # fmt: skip
-    if candidate is not None:
-        result.family(candidate)  # raises a message that lists the candidates
-    findings = _find(result, options)
+    findings = make_findings(result, options)
     return Summary(
         title=clean_text(title),
         version=__version__,
@@ -299,7 +294,14 @@ def summarize(
     )
 
 
-def _find(result: StudyTables, options: ReportOptions) -> Findings:
+def make_findings(result: StudyTables, options: ReportOptions) -> Findings:
+    """Check the options, and find all numbers that a summary is written from."""
+    check_level(options.level)
+    _check_options(result, options)
+    if options.measure is not None:
+        _check_measure(find_measure(options.measure), options.X)
+    if options.candidate is not None:
+        result.family(options.candidate)  # raises a message that lists the candidates
     common = result.common_measure(measure=options.measure)
     estimates = {name: estimate_stability(result, name, common, options.X) for name in result.candidates}
     labels = make_labels(result)
@@ -335,7 +337,7 @@ def _list_probabilities(
     result: StudyTables, options: ReportOptions, candidate: str | None, choice: Choice | None
 ) -> Mapping[Any, float] | None:
     """Return how often features would be on the list of those selected often; of one candidate if it was asked for."""
-    if candidate is None or make_units(result).size < LEAST_UNITS:
+    if candidate is None or not options.redrawn or make_units(result).size < LEAST_UNITS:
         return None
     chosen = choice is not None and choice.candidate == candidate and options.candidate is None
     with warnings.catch_warnings(action="ignore"):
@@ -349,19 +351,13 @@ def _list_probabilities(
             return None
 
 
-def _check_options(
-    result: StudyTables,
-    rule: str,
-    rule_options: Mapping[str, Any],
-    metric: str | None,
-    threshold: float,
-) -> None:
+def _check_options(result: StudyTables, options: ReportOptions) -> None:
     """Refuse options that are wrong whatever the study found; what a study cannot answer is said in its report."""
-    check_rule(rule, rule_options, summarize)
-    if metric is not None and metric not in result.metrics:
-        raise ValueError(f"Expected one of the study's scores ({', '.join(result.metrics)}), got {metric!r}.")
-    if not 0 < threshold < 1:
-        raise ValueError(f"Expected a threshold above 0 and below 1, got {threshold}.")
+    check_rule(options.rule, options.rule_options, summarize)
+    if options.metric is not None and options.metric not in result.metrics:
+        raise ValueError(f"Expected one of the study's scores ({', '.join(result.metrics)}), got {options.metric!r}.")
+    if not 0 < options.threshold < 1:
+        raise ValueError(f"Expected a threshold above 0 and below 1, got {options.threshold}.")
 
 
 def _check_measure(measure: Measure, X: Any) -> None:

@@ -1,5 +1,6 @@
 """The pictures of a report, drawn from its summary."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -16,6 +17,7 @@ from holdfast.plots.ranks import (
 from holdfast.plots.selection_map import SelectionMap, draw_selection_map
 from holdfast.plots.theme import unchecked
 from holdfast.report.benchmark import BenchmarkSummary, as_comparisons
+from holdfast.report.records import Findings
 from holdfast.report.records import SelectionMap as MapRecord
 from holdfast.report.summary import Summary
 
@@ -38,29 +40,39 @@ COLUMNS_OF_FIGURES = {
 """What a reader may save of the data of each figure, with the headings."""
 
 
-def draw_figures(summary: Summary | BenchmarkSummary) -> dict[str, str]:
-    """Return the figures that a summary has data for, by their name, as HTML."""
+FIGURES = ("map", "forest", "front")
+
+
+def draw_figures(summary: Summary | Findings | BenchmarkSummary, names: Sequence[str] = FIGURES) -> dict[str, str]:
+    """Return the figures that a summary, or what it is written from, has data for, by their name, as HTML."""
     with unchecked():
         if isinstance(summary, BenchmarkSummary):
             return {name: figure(chart, f"figure-{name}") for name, chart in draw_benchmark(summary).items()}
-        wide, narrow = draw_charts(summary), draw_charts(summary, narrow=True)
+        wide, narrow = (draw_charts(summary, names, narrow=is_narrow) for is_narrow in (False, True))
     return {
         name: figure(chart, f"figure-{name}", narrow=narrow[name], columns=COLUMNS_OF_FIGURES[name])
         for name, chart in wide.items()
     }
 
 
-def draw_charts(summary: Summary, *, narrow: bool = False) -> "dict[str, AnyChart]":
+def draw_charts(
+    summary: Summary | Findings, names: Sequence[str] = FIGURES, *, narrow: bool = False
+) -> "dict[str, AnyChart]":
     """Return the charts that a summary has data for: ``map``, ``forest`` and ``front``."""
     charts: dict[str, AnyChart] = {}
-    if summary.features is not None and summary.features.map is not None:
+    if "map" in names and summary.features is not None and summary.features.map is not None:
         frames = map_frames(summary.features.map, summary.features.n_runs, summary.features.n_features)
         charts["map"] = draw_selection_map(frames, narrow=narrow)
     measured = [row for row in summary.candidates if row.stability.value == row.stability.value]
-    if len(measured) > 1 and len(summary.candidates) <= MAX_IN_FOREST:
+    if (
+        "forest" in names
+        and isinstance(summary, Summary)
+        and len(measured) > 1
+        and len(summary.candidates) <= MAX_IN_FOREST
+    ):
         rows = forest_rows(summary)
         charts["forest"] = draw_forest(rows, level=summary.level, top=summary.top, axis="stability", narrow=narrow)
-    if len(measured) > 1 and not summary.tradeoff.missing:
+    if "front" in names and len(measured) > 1 and not summary.tradeoff.missing:
         score = summary.labels.score(summary.tradeoff.metric)
         charts["front"] = draw_pareto(front_points(summary), score=score, level=summary.level, narrow=narrow)
     return charts
@@ -78,7 +90,7 @@ def forest_rows(summary: Summary) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def front_points(summary: Summary) -> pd.DataFrame:
+def front_points(summary: Summary | Findings) -> pd.DataFrame:
     """Return the points of score and stability, as :func:`holdfast.plots.pareto_data` does, with names for readers."""
     rows = [
         {

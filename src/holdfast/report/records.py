@@ -709,7 +709,10 @@ class Features:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions:
-    """The options of :func:`holdfast.report.summarize`."""
+    """The options of :func:`holdfast.report.summarize`.
+
+    Without ``redrawn``, the resamples are not redrawn, which takes most of the time: nothing says how sure a choice is.
+    """
 
     candidate: str | None
     rule: str
@@ -721,6 +724,7 @@ class ReportOptions:
     y: Any = None
     replicability: Replicability | None = None
     rule_options: Mapping[str, Any] = field(default_factory=dict)
+    redrawn: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,8 @@ POLL_SECONDS = 0.5
 """Seconds between two passes through the queue."""
 COUNT_SECONDS = 1.0
 """Seconds between two counts of a store that is written, whoever asks."""
+PACE_SECONDS = 2.0
+"""Seconds that a study must have been seen to run before its rate is known."""
 MAX_QUEUED = 100
 HAS_START_TIMES = Path("/proc/self/stat").exists()
 KILLED = "It ended without a message, as if it had been killed; what was finished is stored."
@@ -61,6 +63,8 @@ class StudyState:
         What went wrong, in a sentence; empty if nothing did.
     changed : float
         When its store was last written, in seconds since 1970.
+    rate : float
+        Fits per second since it was first seen to run; 0 if that is not known, or it does not run.
     """
 
     study: str
@@ -73,11 +77,34 @@ class StudyState:
     place: int | None = None
     message: str = ""
     changed: float = 0.0
+    rate: float = 0.0
+
+    @property
+    def said(self) -> str:
+        """How far it has come, at what rate and how long the rest will take, in words."""
+        if self.state == "queued":
+            return f"number {self.place} in the queue"
+        if not self.total:
+            return ""
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        pace = ""
+        if self.rate and self.state == "running":
+            per_second = f"{self.rate:.2g}" if self.rate < 10 else f"{self.rate:,.0f}"
+            pace = f" · {per_second} per second, {describe_time_left((self.total - self.done) / self.rate)}"
+        return f"{self.done:,} of {self.total:,} fits{failed}{pace}"
 
     @property
     def active(self) -> bool:
         """Whether it may change without being asked to."""
         return self.state in ("queued", "starting", "running", "stopping")
+
+
+def describe_time_left(seconds: float) -> str:
+    """Say about how long something will take."""
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= 1.5 * size:
+            return f"about {seconds / size:,.0f} {unit}s left"
+    return "about a minute left" if seconds >= 45 else "less than a minute left"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +165,7 @@ class Launcher:
         self._starting: set[str] = set()
         self._stopping: set[str] = set()
         self._counted: dict[str, tuple[Stamp | None, float, StudyState]] = {}
+        self._first_seen: dict[str, tuple[float, int]] = {}
         self._lock = threading.RLock()
 
     # The queue
@@ -313,6 +341,9 @@ class Launcher:
             seen = self._count(study, path, writing=writer is not None)
         except StoreError as error:
             return StudyState(study=study, state="unreadable", message=self.folder.shown(str(error)))
+        if writer is None:
+            self._first_seen.pop(study, None)
+            seen = replace(seen, rate=0.0)
         if study in waiting:
             return replace(seen, state="queued", place=waiting.index(study) + 1)
         if writer is not None or study in self._starting or study in self._started(jobs):
@@ -334,6 +365,10 @@ class Launcher:
         if known is not None and (stamp == known[0] is not None or (writing and now - known[1] < COUNT_SECONDS)):
             return known[2]
         seen = _count(study, path)
+        if writing:
+            begun, first = self._first_seen.setdefault(study, (now, seen.done))
+            if now - begun >= PACE_SECONDS:
+                seen = replace(seen, rate=float(f"{(seen.done - first) / (now - begun):.3g}"))
         self._counted[study] = stamp, now, seen
         return seen
 
@@ -463,7 +498,8 @@ class Watch:
             wanted = states if study is None else {name: state for name, state in states.items() if name == study}
             for name, state in wanted.items():
                 if state != last.get(name):
-                    yield f"event: progress\ndata: {json.dumps(to_plain(state))}\n\n"
+                    facts = json.dumps({**to_plain(state), "said": state.said})
+                    yield f"event: progress\ndata: {facts}\n\n"
                     sent = time.monotonic()
             if study is None and last and set(last) != set(wanted):
                 yield f"event: studies\ndata: {json.dumps({'studies': list(wanted)})}\n\n"

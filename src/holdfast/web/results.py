@@ -8,16 +8,17 @@ import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from holdfast.declared import did_you_mean
 from holdfast.inference.intervals import check_level
 from holdfast.measures import MEASURES, Measure, find_measure
 from holdfast.report import Summary, summarize
+from holdfast.report.building import make_findings
 from holdfast.report.labels import label_family, make_labels
 from holdfast.report.pictures import draw_figures
-from holdfast.report.records import Labels
+from holdfast.report.records import Findings, Labels, ReportOptions
 from holdfast.report.render import page_parts
 from holdfast.study import StudyResult, load_study
 from holdfast.study.memory import FEW_BYTES, Cache
@@ -448,3 +449,16 @@ def summary_of(snapshot: Snapshot, query: ResultQuery) -> Summary:
         return summary
 
     return snapshot.remember(("summary", *query.arguments.items()), work_out)
+
+
+def findings_of(snapshot: Snapshot, query: ResultQuery) -> Findings:
+    """Return what the verdict is written from, without redraws, which take most of the time of a summary."""
+
+    def work_out(result: StudyResult) -> Findings:
+        names, arguments = {field.name for field in fields(ReportOptions)}, {"rule": DEFAULT_RULE, **query.arguments}
+        options = {name: arguments.pop(name) for name in names & set(arguments)}
+        return make_findings(
+            result, ReportOptions(**options, threshold=0.5, X=None, rule_options=arguments, redrawn=False)
+        )
+
+    return snapshot.remember(("findings", *query.arguments.items()), work_out)

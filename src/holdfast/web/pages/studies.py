@@ -1,6 +1,6 @@
 """The first page with the studies of the folder, and a study's own page: how far it has come, and what it found."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,9 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from holdfast.benchmarking.running import LIST
+from holdfast.report.building import describe_replication
+from holdfast.report.pictures import draw_figures
+from holdfast.report.verdict import make_verdict
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.pages.features import find_columns
@@ -17,7 +20,9 @@ from holdfast.web.pages.files import list_files
 from holdfast.web.rendering import Page
 from holdfast.web.results import (
     ResultQuery,
+    Snapshot,
     drawn_figures,
+    findings_of,
     list_options,
     named_parts,
     summary_of,
@@ -88,9 +93,9 @@ class StudyQuery(ResultQuery):
     complete: bool = False
 
 
-def draw_study(page: Page) -> Mapping[str, str]:
-    """Draw the figures of a report."""
-    return {} if page.results is None else drawn_figures(page.results["summary"])
+def list_figures(page: Page) -> Mapping[str, str]:
+    """Return the figures that were drawn of the results."""
+    return {} if page.results is None else page.results["figures"]
 
 
 def name_parts(page: Page) -> Mapping[str, Any]:
@@ -102,28 +107,83 @@ def name_parts(page: Page) -> Mapping[str, Any]:
     features = summary.features
     if features is None:
         return parts
-    chosen = (("candidate", summary.candidate or ""),)
     named = {name for row in features.shown for name in (row.feature, *row.stand_ins)}
-    columns = zip(features.table.feature, page.results["columns"], strict=True)
+    columns = {
+        name: column
+        for name, column in zip(features.table.feature, page.results["columns"], strict=True)
+        if name in named
+    }
     return parts | {
-        "feature_addresses": {
-            name: study_address(study, f"features/{column}", chosen) for name, column in columns if name in named
-        },
-        "feature_page": study_address(study, "features/PLACE", chosen),
+        "feature_addresses": address_features(study, summary.candidate, columns),
+        "feature_page": study_address(study, "features/PLACE", (("candidate", summary.candidate or ""),)),
         "feature_places": page.results["columns"],
     }
 
 
-@routes.page("/studies/{study}", "study.html.j2", draw=draw_study, parts=name_parts)
+def address_features(study: str, candidate: str | None, columns: Mapping[str, int]) -> dict[str, str]:
+    """Return the addresses of the pages of features, by their names."""
+    chosen = (("candidate", candidate or ""),)
+    return {name: study_address(study, f"features/{column}", chosen) for name, column in columns.items()}
+
+
+def find_details(snapshot: Snapshot, study: str, query: ResultQuery) -> dict[str, Any]:
+    """Return the whole report of a study."""
+    summary = summary_of(snapshot, query)
+    shown = () if summary.features is None else summary.features.table.feature
+    return {"summary": summary, "figures": drawn_figures(summary), "columns": find_columns(snapshot, shown)}
+
+
+@routes.page("/studies/{study}/details", "study_details.html.j2", draw=list_figures, parts=name_parts)
+async def show_details(site: Site, study: str, query: StudyQuery, request: Request) -> Page:
+    """Show all that the report of a study says."""
+    return await _show_study(site, study, query, request, find_details)
+
+
+MAX_LISTED = 10
+"""Features on the overview."""
+ENOUGH_RESAMPLES = 10
+"""Resamples before which nothing is said of a study that still runs."""
+
+
+def find_overview(snapshot: Snapshot, study: str, query: ResultQuery) -> dict[str, Any]:
+    """Return the answers to the three questions of an overview, and the most frequent features."""
+    findings = findings_of(snapshot, query)
+    figures = snapshot.remember(  # score against stability; with one candidate, which resamples selected which features
+        ("picture", *query.arguments.items()),
+        lambda _: draw_figures(findings, ["front"]) or draw_figures(findings, ["map"]),
+    )
+    shown = () if findings.features is None else findings.features.shown[:MAX_LISTED]
+    names = [row.feature for row in shown]
+    columns = dict(zip(names, find_columns(snapshot, names), strict=True))
+    metric, score = findings.tradeoff.metric, None
+    for row in findings.candidates:
+        if row.reported:
+            score = next((score for score in row.scores if metric in (None, score.metric)), None)
+    return {
+        "findings": findings, "figures": figures, "verdict": make_verdict(findings), "shown": shown, "score": score,
+        "replication": describe_replication(findings.replicability),
+        "addresses": address_features(study, findings.candidate, columns),
+        "too_early": findings.stability.n_runs < ENOUGH_RESAMPLES,
+    }  # fmt: skip
+
+
+@routes.page("/studies/{study}", "study.html.j2", draw=list_figures)
 async def show_study(site: Site, study: str, query: StudyQuery, request: Request) -> Page:
-    """Show what a study found so far."""
+    """Show whether the selection of a study holds, how many features come back and how well they predict."""
+    return await _show_study(site, study, query, request, find_overview)
+
+
+async def _show_study(
+    site: Site, study: str, query: StudyQuery, request: Request, find: Callable[..., dict[str, Any]]
+) -> Page:
+    """Show what a study found so far; without its results, which the page then asks for, if they take too long."""
     state = await anyio.to_thread.run_sync(site.launcher.state, study, limiter=site.threads)
     overview = await anyio.to_thread.run_sync(site.overviews.get, study, limiter=site.threads)
     found: dict[str, Any] | str | None = None
     wait = query.complete or request.headers.get("sec-fetch-mode") != "navigate"
     with anyio.move_on_after(None if wait else AT_ONCE):
         found = await anyio.to_thread.run_sync(
-            _find_results, site, state, query, limiter=site.threads, abandon_on_cancel=True
+            _find_results, site, state, query, find, limiter=site.threads, abandon_on_cancel=True
         )
     results = found if isinstance(found, dict) else None
     return Page(
@@ -133,12 +193,16 @@ async def show_study(site: Site, study: str, query: StudyQuery, request: Request
         missing=found if isinstance(found, str) else "",
         pending=found is None,
         files=list_files(study, query) if state.done and (results or found is None) else (),
+        address=study_address(study, "details" if find is find_details else "").rstrip("/"),
+        details=study_address(study, "details", query.pairs),
         report=study_address(study, "report", query.pairs),
         chosen=bool(query.pairs),
     )
 
 
-def _find_results(site: Site, state: StudyState, query: ResultQuery) -> dict[str, Any] | str:
+def _find_results(
+    site: Site, state: StudyState, query: ResultQuery, find: Callable[..., dict[str, Any]]
+) -> dict[str, Any] | str:
     """Work out what a study found; a sentence if it found nothing."""
     if state.state == "unreadable":
         return "This study cannot be read, so there is nothing to show."
@@ -152,12 +216,9 @@ def _find_results(site: Site, state: StudyState, query: ResultQuery) -> dict[str
         return error.sentence
     except ValueError as error:  # what it holds is damaged
         return site.folder.shown(str(error))
-    options = list_options(snapshot, query)
-    summary = summary_of(snapshot, query)
-    shown = () if summary.features is None else summary.features.table.feature
     return {
-        "summary": summary, "fits": snapshot.progress.done, "planned": snapshot.progress.total,
-        "every": snapshot.every, "options": options, "columns": find_columns(snapshot, shown),
+        "fits": snapshot.progress.done, "planned": snapshot.progress.total, "every": snapshot.every,
+        "options": list_options(snapshot, query), **find(snapshot, state.study, query),
     }  # fmt: skip
 
 

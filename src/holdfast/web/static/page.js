@@ -5,7 +5,6 @@
 if (document.readyState === "loading") await new Promise(go => document.addEventListener("readystatechange", go, {once: true}));
 
 const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
-const number = value => new Intl.NumberFormat("en-US").format(value);
 
 // Asking the server
 
@@ -208,10 +207,7 @@ const ACTIVE = ["queued", "starting", "running", "stopping"];
 const reportProgress = (place, study) => {
   const bar = place.querySelector("progress");
   if (bar) { bar.max = Math.max(study.total, 1); bar.value = study.done; }
-  const failed = study.failed ? `, ${number(study.failed)} failed` : "";
-  place.querySelector("[data-said]").textContent = study.state === "queued"
-    ? `number ${study.place} in the queue`
-    : study.total ? `${number(study.done)} of ${number(study.total)} fits${failed}` : "";
+  place.querySelector("[data-said]").textContent = study.said;
   const badge = place.querySelector(".state");
   badge.className = `state ${study.state}`;
   badge.textContent = study.state === "queued" ? "waiting" : study.state;
