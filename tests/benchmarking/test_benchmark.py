@@ -175,7 +175,42 @@ def test_a_candidate_whose_fits_all_fail_is_missing_with_the_error():
     }
     test = found.friedman("stability")
     assert test.candidates == tuple(SELECTORS)
-    assert test.note == "Left out: refusing (no value on any data set)."
+    reason = "refusing on set0, set1, set2, set3: every fit failed: ValueError: too large; and more."
+    assert test.note == f"Left out: refusing (no value on any data set). {reason}"
+
+
+def test_a_selector_for_two_classes_leaves_data_sets_of_more_to_the_others(tmp_path):
+    (X, y), three = DATA["set0"], np.arange(40) % 3
+    data = {"two": (X, y), **{name: (small_table(seed)[0], three) for seed, name in enumerate(["three", "wide"], 5)}}
+    study = make_study(selectors={**SELECTORS, "golub": hf.selectors.Golub(3)})
+    with pytest.warns(
+        UserWarning, match="6 of 24 fits failed, of golub; most often: ValueError: Golub is for two clas"
+    ):
+        hf.benchmark(data, study, store_dir=tmp_path)
+    found = hf.load_benchmark(tmp_path)
+    assert found.failures == {}
+    test = found.friedman("stability")
+    assert (test.candidates, test.n_datasets) == (tuple(SELECTORS), 3)
+    reason = "golub on three, wide: every fit failed: ValueError: Golub is for two classes only, and there are 3."
+    assert found.verdict().sentences[-1] == f"Left out: golub (no value on some data sets). {reason}"
+    assert reason in render_benchmark(found.summary(), "html")
+    with pytest.raises(ValueError, match="Expected selectors and models for 3 classes"):
+        study.run(*data["three"])
+    alone = hf.benchmark(data, make_study(selectors=hf.selectors.Golub(3)))
+    assert "Expected selectors and models for 3 classes" in alone.failures["three"]
+    with pytest.warns(UserWarning, match="6 of 18 fits failed, of anova"):
+        numbers = hf.benchmark({"numbers": (X, np.linspace(0, 1, 40))}, make_study(estimator=None))
+    assert numbers.cells.set_index("candidate")["stability"].notna().tolist() == [False, True, True]
+    assert "AnovaF is for classes, and y has numbers" in numbers.cells["reason"].iloc[0]
+
+
+def test_the_diagram_joins_what_the_sentence_does_not_distinguish():
+    found = made_benchmark(8, high=0.9, middle=0.6, low=0.3)
+    assert found.verdict().shown
+    assert critical_difference_data(found.compare()).bars.empty
+    assert "all neighbors differ" in str(found.plot().title.subtitle)
+    weak = made_benchmark(3, high=0.9, middle=0.6, low=0.3)
+    assert "No two of 3 candidates were shown to differ" in " ".join(weak.plot().title.text)
 
 
 # Resuming

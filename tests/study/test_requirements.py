@@ -8,10 +8,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, VarianceThreshold
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, VarianceThreshold, f_regression
 from sklearn.impute import KNNImputer, SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -38,6 +38,38 @@ class Counted(Selector):
 
     def before_selecting(self, values):
         Counted.fits += 1
+
+
+# Numbers
+
+
+@pytest.mark.parametrize("y", [np.arange(60) % 30, np.linspace(0, 1, 60)], ids=["whole", "decimal"])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        of.AnovaF(2),
+        of.ElasticNetPath(model="logistic"),
+        of.EnsembleSelector(of.AnovaF(), 2),
+        of.Prefiltered(of.ElasticNetPath(model="linear"), of.AnovaF(5)),
+        make_pipeline(StandardScaler(), anova(2)),
+        SelectFromModel(LogisticRegression()),
+    ],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_selectors_that_tell_classes_apart_are_refused_for_numbers(selector, y):
+    for options in ({}, {"estimator": LinearRegression(), "scoring": "r2"}):
+        with pytest.raises(
+            ValueError, match=r"Expected selectors for the numbers in y, got a \(.*task='classification'"
+        ):
+            study({"a": selector}, **options).run(X, y)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [of.Variance(2), of.ElasticNetPath(model="linear"), SelectKBest(f_regression, k=2), RandomForestRegressor(3)],
+)
+def test_selectors_for_numbers_are_not_refused(selector):
+    assert study({"a": selector}).run(X, np.arange(60) % 30).failures.empty
 
 
 # Gaps

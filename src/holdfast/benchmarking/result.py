@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
@@ -460,11 +460,15 @@ class BenchmarkResult(ResultMixin):
         """
         if what not in ("score", "stability"):
             raise ValueError(f"Expected 'score' or 'stability', got {what!r}.")
-        names = self.candidates if candidates is None else as_names(candidates, "candidates=")
+        names = self.candidates if candidates is None else [*as_names(candidates, "candidates=")]
         for name in names:
             if name not in self.candidates:
                 raise ValueError(f"Expected candidates of the study ({', '.join(self.candidates)}), got {name!r}.")
-        return make_blocks(self._table(what)[names])
+        blocks, cells = make_blocks(self._table(what)[names]), self.cells
+        missing = cells[cells[what].isna() & cells["candidate"].isin(names) & cells["dataset"].isin(list(self.results))]
+        reasons = missing.groupby(["candidate", "reason"], sort=False)["dataset"].agg(", ".join).reset_index()
+        why = [f"{row.candidate} on {row.dataset}: {str(row.reason).strip('.')}." for row in reasons.itertuples()]
+        return replace(blocks, note=" ".join([blocks.note, *why[:MAX_NAMED]]))
 
     def ranks(self, what: What = "stability", candidates: Iterable[str] | None = None) -> pd.DataFrame:
         """Return the ranks of candidates inside of each data set: 1 is best, equals share the average of their ranks.
@@ -654,7 +658,7 @@ class BenchmarkResult(ResultMixin):
         picture: Literal["ranks", "tradeoff"] = "ranks",
         *,
         what: What = "stability",
-        test: str = "nemenyi",
+        test: str = "wilcoxon",
         rule: str = "one-se",
     ) -> "AnyChart":
         """Draw mean ranks with what was not shown to differ, or mean ranks of score and stability.
@@ -665,8 +669,8 @@ class BenchmarkResult(ResultMixin):
             The critical-difference diagram, or the trade-off over data sets.
         what : {"score", "stability"}
             What is ranked, for ``"ranks"``.
-        test : {"nemenyi", "wilcoxon", "mean-ranks"}
-            The test that joins candidates, for ``"ranks"``.
+        test : {"wilcoxon", "nemenyi", "mean-ranks"}
+            The test that joins candidates, for ``"ranks"``; ``"wilcoxon"`` is that of :meth:`verdict`.
         rule : str
             How candidates are chosen, for ``"tradeoff"``.
 
@@ -687,7 +691,10 @@ class BenchmarkResult(ResultMixin):
         if picture == "tradeoff":
             return self.tradeoff(rule).plot()
         noun = "stability" if what == "stability" else self.score_name or "score"
-        return plot_critical_difference(self.compare(what, test), what=noun)
+        comparisons = self.compare(what, test)
+        if test == "wilcoxon" and not self.verdict(what).shown:  # pairs differ only if the test of all shows something
+            comparisons = replace(comparisons, pairs=comparisons.pairs.assign(different=False))
+        return plot_critical_difference(comparisons, what=noun)
 
     def summary(self, *, rule: str = "one-se", rope: float = 0.01, title: str | None = None) -> "BenchmarkSummary":
         """Return what the report says, as typed data.

@@ -181,7 +181,8 @@ def benchmark(
 ) -> BenchmarkResult:
     """Run the same study on several data sets, and compare its candidates over them.
 
-    A data set that cannot be studied is recorded with the reason, and the others go on. What a data set gives depends
+    A data set that cannot be studied is recorded with the reason, and the others go on; so are selectors that do not
+    suit a data set, such as those for two classes where there are more. What a data set gives depends
     on its data, the study and its seed only, not on the other data sets.
 
     Parameters
@@ -265,7 +266,7 @@ def benchmark(
             with _name_dataset(name, index + 1, len(data)):
                 results[name] = fitting.run(
                     X, y, groups=groups, store=None if folder is None else folder / files[name], n_jobs=n_jobs,
-                    progress=report, time_limit=time_limit, retry_failures=retry_failures,
+                    progress=report, time_limit=time_limit, retry_failures=retry_failures, unsuitable="record",
                 )  # fmt: skip
         except (StoreError, OSError):
             raise

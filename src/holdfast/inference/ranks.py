@@ -79,7 +79,8 @@ class Blocks:
 def make_blocks(values: Values | Blocks, *, higher_is_better: bool = True) -> Blocks:
     """Return the complete blocks of a table of data sets × candidates; blocks as they are.
 
-    Candidates without any value are left out, then data sets that lack a value of one of the others.
+    Candidates without any value are left out, then data sets that lack a value of one of the others; before these, the
+    candidates with the fewest values, as far as that leaves more values of two candidates or more.
 
     Parameters
     ----------
@@ -95,12 +96,20 @@ def make_blocks(values: Values | Blocks, *, higher_is_better: bool = True) -> Bl
     if array.ndim != 2:
         raise ValueError(f"Expected a table of data sets × candidates, got an array of shape {array.shape}.")
     array = np.where(np.isfinite(array), array, np.nan).round(DIGITS)
-    known = ~np.isnan(array).all(axis=0) if len(array) else np.ones(array.shape[1], dtype=bool)
-    complete = ~np.isnan(array[:, known]).any(axis=1)
+    has_value = ~np.isnan(array)
+    known = has_value.any(axis=0) if len(array) else np.ones(array.shape[1], dtype=bool)
+    n_known, by_values = int(known.sum()), np.argsort(-has_value.sum(axis=0), kind="stable")
+    best = max(  # of equals the most candidates
+        range(n_known, 1, -1), key=lambda n: n * has_value[:, by_values[:n]].all(axis=1).sum(), default=n_known
+    )
+    never, partly = ~known, np.isin(np.arange(known.size), by_values[best:n_known])
+    known &= ~partly
+    complete = has_value[:, known].all(axis=1)
     datasets, candidates = (np.array([*map(str, names)], dtype=object) for names in (table.index, table.columns))
     left_out = []
-    if not known.all():
-        left_out.append(f"{', '.join(candidates[~known])} (no value on any data set)")
+    for columns, why in ((never, "no value on any data set"), (partly, "no value on some data sets")):
+        if columns.any():
+            left_out.append(f"{', '.join(candidates[columns])} ({why})")
     if not complete.all():
         plural = "s" if (~complete).sum() > 1 else ""
         left_out.append(f"the data set{plural} {', '.join(datasets[~complete])} (not all values)")

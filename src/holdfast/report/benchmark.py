@@ -361,19 +361,19 @@ def list_questions(summary: BenchmarkSummary) -> list[Question]:
 
 
 def as_comparisons(question: Question, level: float) -> RankComparisons:
-    """Return the comparisons by Nemenyi's test that a summary holds, as they are drawn."""
+    """Return the comparisons that a summary holds, as they are drawn: by the tests that its sentences go by."""
     ranks = dict(zip(question.candidates, question.mean_ranks, strict=True))
     rows = [
         {
             "first": pair.first, "second": pair.second, "statistic": ranks[pair.second] - ranks[pair.first],
-            "different": pair.p_nemenyi <= 1 - level,
+            "different": question.shown and pair.different,
         }
         for pair in question.pairs
     ]  # fmt: skip
     return RankComparisons(
-        test="nemenyi", candidates=question.candidates, mean_ranks=question.mean_ranks,
+        test="wilcoxon", candidates=question.candidates, mean_ranks=question.mean_ranks,
         n_datasets=len(question.datasets), pairs=pd.DataFrame(rows), level=level,
-        critical_difference=question.critical_difference, reason=question.reason,
+        reason=question.reason,
     )  # fmt: skip
 
 

@@ -305,6 +305,7 @@ class Family:
 
     name: str
     candidates: Candidates
+    refusal: str = ""  # why its fits are not made, but recorded as failures
 
     @property
     def selector(self) -> Any:
@@ -414,7 +415,7 @@ class Family:
 
     def prepare(self, data: "StudyData") -> Any:
         """What all splits share; None if there is nothing. Selectors that take groups of rows get them."""
-        if not self.batched:
+        if not self.batched or self.refusal:
             return None
         groups_argument = _groups_for(self.selector.prepare, data.samples.groups)
         return self.selector.prepare(data.numbers, data.y, self.fitted_settings, **groups_argument)
@@ -424,7 +425,7 @@ class Family:
     ) -> Iterator[FittedSplit]:
         """Yield, for each split, what the candidates of these settings selected: fitted together, or one by one."""
         batch: list[Sequence[Selection | Exception]] = []
-        if self.batched and not any(split.change or split.reseed for split in splits):
+        if self.batched and not self.refusal and not any(split.change or split.reseed for split in splits):
             # with all settings that share an order with one of them: a fit is always the same piece of work
             begun, wanted = perf_counter(), set(settings)
             companions = [ordering.fitted for ordering in self.orderings if not wanted.isdisjoint(ordering.fitted)]
@@ -446,6 +447,8 @@ class Family:
     def _fit_split(self, data: "StudyData", split: Split, settings: Sequence[int]) -> dict[int, Fit]:
         """Clone the selector, set its parameters and fit it to the rows of the split, setting by setting."""
         try:
+            if self.refusal:
+                raise ValueError(self.refusal)
             X, y = split.data(data.X, data.y)
             groups = None if data.samples.groups is None else data.samples.groups[split.train]
         except Exception as error:

@@ -1,15 +1,19 @@
 """What selectors and models need of the data, checked before any fit: missing values, number of classes."""
 
 import inspect
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.base import OneToOneFeatureMixin, clone
+from sklearn.base import OneToOneFeatureMixin, clone, is_classifier
+from sklearn.feature_selection import chi2, f_classif, mutual_info_classif
 
 from holdfast.models import MODELS
+from holdfast.selectors.base import Selector
 from holdfast.study.data import StudyData
 from holdfast.study.families import Family
 from holdfast.text import join_first
@@ -71,14 +75,29 @@ def _parts(families: Sequence[Family], estimator: Any) -> dict[str, list[Any]]:
 # Classes
 
 
-def check_classes(data: StudyData, families: Sequence[Family], estimator: Any) -> None:
-    """Raise if a selector or the model is for two classes only, and there are more."""
-    if data.classes is None or data.classes.size < 3:
-        return
-    parts = _parts(families, estimator)
-    refusing = {name: variants[0] for name, variants in parts.items() if all(map(_two_classes_only, variants))}
+def check_classes(
+    data: StudyData, families: Sequence[Family], estimator: Any, unsuitable: str = "raise"
+) -> dict[str, str]:
+    """Raise if a selector or the model is for two classes only and there are more, or if a selector needs classes.
+
+    With ``unsuitable="record"`` return why selectors do not suit the data, by name, if there are others that do.
+    """
+    if data.n_classes in (1, 2):
+        return {}
+    parts = _parts(families, estimator if data.n_classes else None)
+    refuses: Callable[[Any], bool] = _two_classes_only if data.n_classes else partial(_classes_only, y=data.y)
+    refusing = {name: variants[0] for name, variants in parts.items() if all(map(refuses, variants))}
+    if unsuitable == "record" and MODEL not in refusing and len(refusing) < len(families):
+        why = f"two classes only, and there are {data.n_classes}" if data.n_classes else "classes, and y has numbers"
+        return {name: f"{type(part).__name__} is for {why}" for name, part in refusing.items()}
     if not refusing:
-        return
+        return {}
+    if data.classes is None:
+        raise ValueError(
+            f"Expected selectors for the numbers in y, got {_list_parts(refusing)}, which would take each number for a "
+            "class; give ElasticNetPath(model='linear') or SelectKBest(f_regression) (lasso or correlation on the "
+            "command line), or task='classification' if these numbers are classes."
+        )
     labels = join_first(map(str, data.classes))
     remedies = []
     if set(refusing) - {MODEL}:
@@ -97,6 +116,24 @@ def _two_classes_only(estimator: Any) -> bool:
         return any(map(_two_classes_only, steps))
     tags = getattr(_tags(estimator), "classifier_tags", None)
     return tags is not None and not tags.multi_class
+
+
+def _classes_only(estimator: Any, y: Any) -> bool:
+    """Whether a selector would take these numbers for classes, or refuse them because they are none."""
+    inner = _steps(estimator) or [getattr(estimator, name, None) for name in ("base", "filter", *WRAPPED)]
+    if any(_classes_only(part, y) for part in inner if hasattr(part, "fit")):
+        return True
+    if not isinstance(estimator, Selector):
+        return is_classifier(estimator) or getattr(estimator, "score_func", None) in (
+            f_classif,
+            chi2,
+            mutual_info_classif,
+        )
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return estimator._target(y).classes is not None
+    except ValueError as error:
+        return str(error).startswith("Unknown label type")  # scikit-learn's words for what cannot be classes
 
 
 def _multiclass_selectors() -> list[str]:

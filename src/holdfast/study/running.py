@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -224,6 +224,7 @@ class StudyRun:
         keep_predictions: bool,
         only: Collection[str] | None = None,
         record: DataRecord | None = None,
+        unsuitable: str = "raise",
     ) -> None:
         self.study, self.data, self.only, self.record = study, data, only, record
         self.families = study.families
@@ -236,7 +237,8 @@ class StudyRun:
         self.perturbation = as_perturbation(study.perturbation).bind(data.X, data.y, data.groups, study.random_state)
         self.perturbation.check(data.samples)
         fitted = [family for family in self.families if only is None or set(only) & set(family.names)]
-        check_classes(data, fitted, study.estimator)
+        refusals = check_classes(data, fitted, study.estimator, unsuitable)
+        self.families = [replace(family, refusal=refusals.get(family.name, "")) for family in self.families]
         check_gaps(data, fitted, study.estimator)
         self.work = WorkPlan(
             data=data,

@@ -161,6 +161,7 @@ class Study:
         only: Collection[str] | None = None,
         treat_as_feature: Iterable[str] | bool = (),
         command: Mapping[str, Any] | None = None,
+        unsuitable: Literal["raise", "record"] = "raise",
     ) -> "StudyResult":
         """Fit every candidate on every resample, or what is missing of that in the store.
 
@@ -197,6 +198,9 @@ class Study:
             which are then not searched for such.
         command : mapping, optional
             The command that started the study, stored so that the study can be resumed.
+        unsuitable : {"raise", "record"}
+            Refuse selectors that do not suit the classes or numbers in ``y`` before any fit, or, if there are others,
+            record their fits as failures.
 
         Returns
         -------
@@ -222,7 +226,7 @@ class Study:
         if self.device != "cpu":
             check_device(self.device)
         data, record = self._read_data(X, y, groups, treat_as_feature)
-        run = StudyRun(self, data, keep_predictions, only, record)
+        run = StudyRun(self, data, keep_predictions, only, record, unsuitable)
         with open_to_write(store) as opened, report_interruption(opened):
             opened.begin(run.plan(), run.about(command), run.families)
             if repair(opened):
