@@ -88,7 +88,7 @@ def test_a_table_unpacks_and_tells_about_itself():
         "Table: 4 samples of 3 features, 'ill' of 2 classes (no: 2, yes: 2), 2 groups, 1 note"  # flat
     )
     assert repr(hf.read_table(FRAME, "age", ignore="ill", task="regression")) == (
-        "Table: 4 samples of 1 feature, 'age' of numbers"
+        "Table: 4 samples of 1 feature, 'age' of numbers, 1 note"  # left out
     )
 
 
@@ -323,7 +323,12 @@ ROLES = {
     "index": (FRAME, ("ill",), {"index": "doses"}, "the index column 'doses'", "did you mean 'dose'?"),
     "ignore": (FRAME, ("ill",), {"ignore": ["dose", "sex"]}, "the ignore= column 'sex'"),
     "one group": (changed(who="me"), ("ill",), {"groups": "who"}, "at least two groups in 'who'", "got only 'me'"),
-    "target ignored": (FRAME, ("ill",), {"ignore": "ill"}, "'ill' in two of target, groups, index and ignore"),
+    "target ignored": (
+        FRAME,
+        ("ill",),
+        {"ignore": "ill"},
+        "'ill' in two of target, groups, index, ignore and covariates",
+    ),
     "target as group": (FRAME, ("ill",), {"groups": "ill"}, "'ill' in two of target"),
     "no features": (FRAME[["ill"]], ("ill",), {}, "at least one feature beside the target in the frame"),
     "no rows": (FRAME[:0], ("ill",), {}, "one row per sample in the frame, got no rows"),

@@ -143,12 +143,14 @@ def test_a_second_file_for_a_table_that_lies_the_other_way(files):
     assert "they are the names of columns: features stand in rows, pass transpose=True." in told
 
 
-def test_annotations_beside_features_can_be_ignored(files):
+def test_annotations_beside_features_join_their_names_or_are_ignored(files):
     frame = EXPRESSION.reset_index(names="probe")
     frame.insert(1, "symbol", [f"gene {place}" for place in range(30)])
     frame.to_csv(files / "a.csv", index=False)
     options = {"transpose": True, "target_file": files / "clinical.csv"}
-    assert "got none for 1: 'symbol'" in message(files / "a.csv", **options)
+    labeled = hf.read_table(files / "a.csv", "status", **options)
+    assert labeled.X.columns[0] == "gene 0 (1000_at)"
+    np.testing.assert_array_equal(labeled.X.to_numpy(), VALUES.T)
     table = hf.read_table(files / "a.csv", "status", ignore="symbol", **options)
     np.testing.assert_array_equal(table.X.to_numpy(), VALUES.T)
 
@@ -182,6 +184,7 @@ def test_a_table_without_names_cannot_be_turned(tmp_path):
             True,
         ),
         (EXPRESSION.assign(GSM1="text"), False),
+        (EXPRESSION.assign(symbol="text"), True),
     ],
 )
 def test_which_way_a_table_lies(frame, turned):

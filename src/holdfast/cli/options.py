@@ -72,9 +72,6 @@ FastModels = Annotated[
         "predictions identical to scikit-learn's, or none.",
     ),
 ]
-Covariates = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Covariate in every model, not to be chosen.")
-]
 Store = Annotated[
     Path | None,
     typer.Option(
@@ -162,7 +159,7 @@ def _reading_option(name: str) -> Any:
 
 READING = {name: _reading_option(name) for name, option in OPTIONS.items() if option.in_commands and name != "target"}
 """How to read a file: parameters of :func:`holdfast.read_table`."""
-DATA = {"data": Data, "target": Target, "select": Select, "covariates": Covariates, **READING}
+DATA = {"data": Data, "target": Target, "select": Select, **READING}
 RESAMPLING = {"perturb": Perturb, "resamples": Resamples}
 SCORING = {"estimator": Estimator, "score": Score, "fast_models": FastModels}
 KEEPING = {"store": Store, "no_store": NoStore, "time_limit": TimeLimit}

@@ -67,7 +67,7 @@ def _known_data(name: str, options: dict[str, Any]) -> "Table":
     from holdfast.io.table import make_table
 
     for key in READING:
-        if options.get(key) and OPTIONS[key].kind != "choice":
+        if options.get(key) and OPTIONS[key].kind != "choice" and key != "covariates":
             option = key.replace("_", "-")
             raise ValueError(f"Expected a file for --{option}, got the data set {name}, of which every column counts.")
     known = datasets.load(name)

@@ -20,6 +20,7 @@ from holdfast.io.dialect import (
     BLANKS,
     DASHES,
     OTHER,
+    SEP_LINE,
     SEPARATORS,
     Dialect,
     Evidence,
@@ -39,12 +40,15 @@ from holdfast.io.questions import (
     quote_names,
     quoted,
 )
+from holdfast.text import format_count
 
 DEFAULT_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": BLANKS}
 """Endings of text tables, with the separator to expect."""
 NAMED_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": BLANKS, " ": BLANKS, "pipe": "|"}
 FORMAT_MARK = "holdfast:"
 """How the header of a file that holdfast wrote begins: holdfast:subset, :ranking or :weighting."""
+TABLE_BEGIN, TABLE_END = "!series_matrix_table_begin", "!series_matrix_table_end"
+"""Lines around the table of a GEO series matrix."""
 _BEFORE_3_1 = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
 EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _BEFORE_3_1 else {}
 """Makes pandas read numbers to their last digit, which it does by itself since 3.1."""
@@ -64,6 +68,14 @@ class TextTable:
         sep, decimal = self.dialect.sep, self.dialect.decimal
         frame = pd.read_csv(content, sep=sep, decimal=decimal, header=None, low_memory=False, **EXACT, **options)
         return frame.copy()  # one block of memory in place of one per column: many columns get ten times as fast
+
+    def header(self) -> list[str]:
+        """Return the names of the columns; pandas, which takes seconds for very many, is needed for quotes only."""
+        start = self.dialect.skip
+        line = self.text[start : self.text.find("\n", start) % (len(self.text) + 1)].removesuffix("\r")
+        if self.dialect.sep == BLANKS or not line.strip() or '"' in line or "\r" in line:
+            return [str(name) for name in self.parse(nrows=1, dtype=str, keep_default_na=False).iloc[0]]
+        return line.split(self.dialect.sep)
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of its last line and the cells of each line that is not empty."""
@@ -117,6 +129,13 @@ def read_delimited(path: Path, row: str, gaps: list[str], reading: Reading) -> L
     ``row`` is what messages call a row, ``gaps`` are texts that mean a missing value besides those of pandas.
     """
     table = open_text(path, reading)
+    if TABLE_BEGIN in table.text:
+        try:
+            return _read_series_matrix(table)
+        except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+            raise ValueError(
+                f"Expected a GEO series matrix in {path}, got something else: {str(error).strip('. ')}."
+            ) from None
     header, frame = _parse(table, row, gaps)
     names = _names(table, header, frame, row)
     if reading.decimal is None and not table.text.lstrip('"').startswith(FORMAT_MARK):
@@ -131,8 +150,47 @@ def read_delimited(path: Path, row: str, gaps: list[str], reading: Reading) -> L
     stated = "," if file_ending(path) in (".txt", ".dat") else DEFAULT_SEPARATORS.get(file_ending(path), ",")
     is_plain = encoding == "UTF-8" and replace(dialect, encoding="utf-8", skip=0) == Dialect(sep=stated)
     notes = [] if is_plain else [f"Read as {dialect} ({encoding})."]
+    lines = [line for line in table.text[: dialect.skip].split("\n") if not SEP_LINE.match(f"{line}\n")]
+    above = [line.strip(" \t;,\r") for line in lines if line.strip(" \t;,\r")]
+    notes += [f"Left out {format_count(len(above), 'line')} above the header: {quote_names(above)}."] if above else []
     notes += [f"Took dashes for missing values in {quote_names(dashes)}."] if dashes else []
     return Loaded(frame=frame, file_format=f"{dialect}, {encoding}", notes=tuple(notes), decimal=dialect.decimal)
+
+
+def _read_series_matrix(table: TextTable) -> Loaded:
+    """Read a series matrix of the Gene Expression Omnibus, with its samples as rows and what describes them aside."""
+    head, _, rest = table.text.partition(TABLE_BEGIN)
+    described: dict[str, dict[int, str]] = {}
+    samples: list[str] = []
+    for key, *cells in filter(None, csv.reader(io.StringIO(head, newline=""), delimiter="\t")):
+        name = key.removeprefix("!Sample_")
+        if name == "geo_accession":
+            samples = cells
+        for sample, cell in enumerate(cells if key.startswith("!Sample_characteristics") else ()):
+            what, colon, value = cell.partition(":")  # cells of one line may describe different things
+            if cell.strip():
+                described.setdefault(what.strip() if colon else name, {})[sample] = (value if colon else what).strip()
+        if key in ("!Sample_title", "!Sample_source_name_ch1"):
+            described[name] = dict(enumerate(cells))
+    columns = {}
+    for name, values in described.items():
+        column = pd.Series([values.get(sample) for sample in range(len(samples))], index=samples, dtype=object)
+        numbers = as_decimal_column(column, ".")
+        columns[name] = column if numbers is None else numbers
+    aside = pd.DataFrame(columns, index=samples)
+    body = io.StringIO(rest.partition(TABLE_END)[0].strip())
+    matrix = pd.read_csv(body, sep="\t", index_col=0, low_memory=False, **EXACT)
+    if not (aside.index.is_unique and matrix.columns.isin(samples).all()):
+        raise ValueError(
+            f"Expected the samples of the table in {table.path} once each in its line !Sample_geo_accession, got "
+            f"{quote_names(matrix.columns)} and {quote_names(samples)}; download the file again."
+        )
+    turned = matrix.T.set_axis([str(name) for name in matrix.index], axis=1)
+    frame = pd.concat([turned, aside.loc[turned.index]], axis=1) if turned.size else aside
+    note = "Turned the table, as features stand in the rows of a GEO series matrix."
+    return Loaded(
+        frame=frame, file_format="GEO series matrix", notes=(note,), aside=tuple(aside.columns), turned=True
+    )  # fmt: skip
 
 
 # Header and shape
@@ -141,8 +199,7 @@ def read_delimited(path: Path, row: str, gaps: list[str], reading: Reading) -> L
 def _parse(table: TextTable, row: str, gaps: list[str]) -> tuple[list[str], pd.DataFrame]:
     path = table.path
     try:
-        header = [str(name) for name in table.parse(nrows=1, dtype=str, keep_default_na=False).iloc[0]]
-        return header, table.parse(skiprows=1, na_values=gaps)
+        return table.header(), table.parse(skiprows=1, na_values=gaps)
     except pd.errors.EmptyDataError:
         raise ValueError(
             f"Expected a header line and one line per {row} in {path}, got less; add the missing lines."

@@ -144,7 +144,7 @@ BLANKS = r"\s+"  # runs of spaces, as pandas spells them
 SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'", BLANKS: "spaces"}
 """What may separate columns, with what notes call it."""
 SAMPLE_LINES, SAMPLE_CHARACTERS = 30, 300_000
-_SEP_LINE = re.compile(r'"?sep=(.)"?\s*?\r?\n', re.IGNORECASE)  # Excel's own first line
+SEP_LINE = re.compile(r'"?sep=(.)"?\s*?\r?\n', re.IGNORECASE)  # Excel's own first line
 _NUMBER = re.compile(r"[+-]?(?:\d[\d., ]*|[.,]\d+)(?:[eE][+-]?\d+)?|NA|NaN|", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
@@ -171,7 +171,7 @@ class Dialect:
     encoding : str
         Encoding, by Python's name.
     skip : int
-        Characters before the header: Excel's ``sep=;`` line.
+        Characters before the header: Excel's ``sep=;`` line, blank lines, comments and titles.
     """
 
     sep: str = ","
@@ -231,13 +231,35 @@ def detect_dialect(text: str, expected: str, *, sep: str | None = None, decimal:
     ``expected`` is the separator of the file's ending; it is taken where others fit as well. The decimal mark is a
     guess, to be confirmed by the whole file (:func:`holdfast.io.delimited.read_delimited`).
     """
-    line = _SEP_LINE.match(text)
+    line = SEP_LINE.match(text)
     skip = line.end() if line else 0
     sample = _sample(text, skip)
     if sep is None:
         sep = line[1] if line else _detect_separator(sample, expected)
-    records = _records(sample, sep)
-    return Dialect(sep=sep, decimal=decimal or _guess_decimal(records), skip=skip)
+    above = _find_header(sample, sep)
+    records = _records(sample[above:], sep)
+    return Dialect(sep=sep, decimal=decimal or _guess_decimal(records), skip=skip + above)
+
+
+def _find_header(sample: str, sep: str) -> int:
+    """Return where the header begins: below blank lines, comments and titles, which are shorter than the table.
+
+    A header is as long as most lines, or one cell shorter, as R writes it. What is above it is left out only if it is
+    blank or a comment, or if the header holds no number.
+    """
+    if sample.count('"', 0, sample.find("\n")) % 2:  # a name of several lines
+        return 0
+    lines = sample.splitlines(keepends=True)
+    cells = [next(iter(_records(line, sep)), []) for line in lines]
+    width = max(Counter(map(len, filter(any, cells))).items(), key=lambda item: (item[1], item[0]), default=(0, 0))[0]
+    above = 0
+    for line, record in zip(lines, cells, strict=True):
+        filled = sum(cell.strip() != "" for cell in record)
+        if filled and len(record) in (width, width - 1) and (filled > 1 or width <= 2):
+            plain = all(not text.strip() or text.startswith("#") for text in sample[:above].splitlines())
+            return above if plain or not any(_NUMBER.fullmatch(cell.strip()) for cell in record if cell) else 0
+        above += len(line)
+    return 0
 
 
 def _sample(text: str, skip: int) -> str:
@@ -269,11 +291,11 @@ def split_records(text: str, sep: str) -> Iterator[tuple[int, list[str]]]:
 def _detect_separator(sample: str, expected: str) -> str:
     """Return the separator whose columns agree best with the header, of these the one with most numbers."""
     order = sorted(SEPARATORS, key=lambda sep: (sep == BLANKS, sep != expected))  # cells may contain spaces
-    ratings = {sep: _rate(_records(sample, sep)) for sep in order[:-1]}
+    ratings = {sep: _rate(_records(sample[_find_header(sample, sep) :], sep)) for sep in order[:-1]}
     best = max(ratings, key=lambda sep: ratings[sep])  # the first of equals
     if ratings[best][0] > 0:
         return best
-    return BLANKS if _rate(_records(sample, BLANKS))[0] > 0 else expected
+    return BLANKS if _rate(_records(sample[_find_header(sample, BLANKS) :], BLANKS))[0] > 0 else expected
 
 
 def _rate(records: list[list[str]]) -> tuple[int, float]:

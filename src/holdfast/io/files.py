@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -55,6 +56,8 @@ class Loaded:
         Decimal mark of numbers that are still texts.
     sheets : tuple of str
         Names of all tables in a file that may have several.
+    turned : bool
+        Whether features stood in rows and were turned when the file was read, as its format says that they do.
     """
 
     frame: pd.DataFrame
@@ -63,6 +66,7 @@ class Loaded:
     aside: tuple[str, ...] = ()
     decimal: str = "."
     sheets: tuple[str, ...] = ()
+    turned: bool = False
 
 
 if TYPE_CHECKING:
@@ -103,7 +107,11 @@ def as_path(path: Any, expected: str = "the path of a file") -> Path:
         plain = isinstance(path, (str, bytes, int, float, type(None)))
         shown = repr(path) if plain else f"an object of type {type(path).__name__}"
         raise ValueError(f"Expected {expected}, got {shown}.")
-    return Path(os.path.expanduser(path))
+    expanded = Path(os.path.expanduser(path))
+    with suppress(OSError):  # of a file that is not there, or a name that is too long
+        if stat.S_ISFIFO(expanded.lstat().st_mode):  # to open it may wait for ever; /dev/stdin is a link to one
+            raise ValueError(f"Expected a file, got a named pipe: {path}; write what comes through it into a file.")
+    return expanded
 
 
 def file_ending(path: Path) -> str:

@@ -36,6 +36,15 @@ _FEATURE_NAME = re.compile(
 )
 FEATURE_COLUMNS = {"feature", "features", "gene", "genes", "symbol", "probe", "probeset", "variable", "id_ref"}
 """Headers of a first column of names that say that rows are features."""
+ANNOTATIONS = {
+    "chr", "chrom", "chromosome", "start", "end", "strand", "length", "width", "position", "entrez", "entrezid",
+    "entrezgene", "entrezgeneid", "geneid", "genelength",
+}  # fmt: skip
+"""Names of columns that describe features in rows, in lower case without marks, though they may hold numbers."""
+LABELS = {
+    "symbol", "symbols", "genesymbol", "genesymbols", "hgncsymbol", "genename", "externalgenename", "gene", "genes",
+}  # fmt: skip
+"""Names of columns of which the labels of features are taken."""
 MOST = 0.8  # share of names that must look alike
 MAX_TRIED = 50
 """Columns of texts that are tried as numbers."""
@@ -82,6 +91,8 @@ def explain_features_in_rows(frame: pd.DataFrame) -> str:
     if labels is None:
         return ""
     body = frame if labels is frame.index else frame.iloc[:, 1:]
+    annotations = find_annotations(frame)
+    body = body.drop(columns=annotations) if annotations else body
     if body.shape[1] < 2 or len(body) < 2 or not _are_numbers(body):
         return ""
     if labels is not frame.index and str(frame.columns[0]).lower() in FEATURE_COLUMNS:
@@ -95,6 +106,33 @@ def explain_features_in_rows(frame: pd.DataFrame) -> str:
     if len(body) >= 2 * body.shape[1] and _are_alike(body.columns):
         return f"There are many more rows ({len(body)}) than columns ({body.shape[1]}), and columns have similar names."
     return ""
+
+
+def find_annotations(frame: pd.DataFrame) -> list[str]:
+    """Return columns that describe features in rows, such as their symbols: texts, where samples are numbers."""
+    columns = list(frame.columns[0 if row_labels(frame) is frame.index else 1 :])
+    head = frame[columns[:MAX_TRIED]].head(MAX_TRIED)
+    texts = {
+        name for name in head.columns[[not types.is_numeric_dtype(dtype) for dtype in head.dtypes]]
+        if not _SAMPLE_NAME.fullmatch(str(name)[: files.LONGEST_NAME])
+        and sum(isinstance(as_number(str(cell).replace(",", ".")), str) for cell in head[name]) > len(head) / 2
+    }  # fmt: skip
+    found = [name for name in head.columns if name in texts or _plain_name(name) in ANNOTATIONS]
+    return found if len(found) < len(columns) / 2 else []
+
+
+def label_features(frame: pd.DataFrame, annotations: Iterable[str]) -> dict[str, str]:
+    """Return the labels of features in rows, by their names, from the first column of symbols among the annotations."""
+    column = next((name for name in annotations if _plain_name(name) in LABELS), None)
+    if column is None:
+        return {}
+    names = frame.index if row_labels(frame) is frame.index else frame.iloc[:, 0]
+    texts = zip(map(as_name, names), frame[column], strict=True)
+    return {name: text.strip() for name, text in texts if isinstance(text, str) and text.strip() not in ("", name)}
+
+
+def _plain_name(name: Any) -> str:
+    return re.sub(r"[\W_]", "", str(name)).lower()
 
 
 def _are_numbers(body: pd.DataFrame) -> bool:

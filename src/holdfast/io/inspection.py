@@ -15,6 +15,7 @@ from holdfast.io.guessing import (
     NO_NAME,
     TargetGuess,
     explain_features_in_rows,
+    find_annotations,
     guess_identifiers,
     guess_kind,
     guess_targets,
@@ -262,10 +263,10 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, st
     """
     index = named["row names"]
     orientation, question, frame = explain_features_in_rows(loaded.frame), None, loaded.frame
-    if transpose:
+    if transpose and not loaded.turned:
         try:
             indexed = frame.set_index(index) if index in frame.columns else frame
-            frame = turn(indexed, loaded.decimal, name)
+            frame = turn(indexed.drop(columns=find_annotations(indexed)), loaded.decimal, name)
         except ReadingError as error:
             question = error.question
     frame, has_names = _with_row_names(frame)

@@ -73,6 +73,9 @@ class ReadOptions(Reading):
             "COLUMN",
         ),
     ] = ()
+    covariates: Annotated[
+        tuple[str, ...], Option("columns", "Covariate in every model, not to be chosen; texts become 0/1.", "COLUMN")
+    ] = ()
     index: Annotated[str | None, Option("column", "Column with the names of the rows; not a feature.", "COLUMN")] = None
     groups: Annotated[
         str | None,

@@ -67,7 +67,7 @@ def is_exported(path: Path) -> bool:
         names = parquet_table(path).column_names
     else:
         try:
-            names = _cells(path, nrows=1).iloc[0].tolist()
+            names = open_text(path).header()
         except (ValueError, IndexError):  # whoever reads the table says what is wrong with it
             return False
     return set(REQUIRED) <= set(names)
@@ -568,17 +568,16 @@ def split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[st
 def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None, kind: Kind | None) -> Preferences:
     """Return the runs that a frame of numbers holds, or ask what its numbers are."""
     names = [str(name) for name in frame.columns]
-    matrix = np.empty(frame.shape, dtype=object)
-    for position, name in enumerate(names):
-        column = frame.iloc[:, position]
-        if column.dtype == object and column.map(lambda entry: isinstance(entry, (np.ndarray, list, dict))).any():
+    for name, column in frame.loc[:, [dtype.kind == "O" for dtype in frame.dtypes]].items():
+        if column.map(lambda entry: isinstance(entry, (np.ndarray, list, dict))).any():
             raise ValueError(f"Expected a number per run and feature in {path}, got lists or records in {name!r}.")
-        matrix[:, position] = column.to_numpy(dtype=object, na_value=np.nan)
+    matrix = frame.to_numpy(dtype=object, na_value=np.nan)
     try:
         matrix = matrix.astype(np.float64)
     except (TypeError, ValueError, OverflowError):  # the constructors say which entry is no number
         matrix = np.vectorize(as_number, otypes=[object])(matrix)
-    if kind is None and matrix.dtype == np.float64 and np.isfinite(matrix).all() and not np.isin(matrix, (0, 1)).all():
+    is_finite = matrix.dtype == np.float64 and np.isfinite(matrix).all()
+    if kind in (None, "subset") and is_finite and not np.isin(matrix, (0, 1)).all():
         other = matrix[~np.isin(matrix, (0, 1))][0]
         likely, why = guess_kind(matrix)
         raise ReadingError(
@@ -586,7 +585,12 @@ def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None,
             "kind='weighting' (--kind).",
             ask_kind(why, ("ranking", "weighting") if likely == "ranking" else ("weighting", "ranking")),
         )
-    return from_numbers(kind or "subset", matrix, features=names, labels=labels)
+    try:
+        return from_numbers(kind or "subset", matrix, features=names, labels=labels)
+    except ValueError as error:  # names functions of Python, which a file and a command need not
+        for name, other in (("weights", "weighting"), ("rankings", "ranking")):
+            error.args = (str(error).replace(f"Preferences.from_{name}()", f"kind={other!r} (--kind)"),)
+        raise
 
 
 def read_lists(path: Path) -> list[list[str]]:

@@ -24,7 +24,16 @@ from holdfast.io.doubts import (
     warn_of_doubts,
 )
 from holdfast.io.files import Loaded, as_number, as_path, display_name, file_ending
-from holdfast.io.guessing import FEW_TEXTS, NO_NAME, explain_features_in_rows, guess_targets, row_labels, turn
+from holdfast.io.guessing import (
+    FEW_TEXTS,
+    NO_NAME,
+    explain_features_in_rows,
+    find_annotations,
+    guess_targets,
+    label_features,
+    row_labels,
+    turn,
+)
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import DEFAULTS, OPTIONS, Categorical, Missing, Reading, ReadOptions, Repeats, Task
 from holdfast.io.questions import (
@@ -32,6 +41,7 @@ from holdfast.io.questions import (
     GAPS,
     Question,
     ReadingError,
+    add_answer,
     ask_categorical,
     ask_column,
     ask_doubts,
@@ -52,6 +62,8 @@ from holdfast.text import format_count, join_first
 
 ROLES = {"target": "is to be predicted", "groups": "says which rows belong together", "index": "names the rows"}
 """What a column that is no feature does, by the option that names it."""
+TRIED = ("ignore", "missing", "na_values", "repeats", "categorical", "task", "index")
+"""Options of which a likely value does not alter what the rest of the table means."""
 NAMED = 5
 """Columns that a message names; of more, it says which may be meant."""
 
@@ -158,9 +170,10 @@ def make_features(
     """Return features as finite floats, and target and groups of the remaining rows; note every change."""
     features = _convert_columns(features, notes)
     others = [name for name, dtype in features.dtypes.items() if dtype != np.float64]
-    if options.categorical == "drop" and others:
-        features = without_columns(features, others)
-        notes.append(f"Left out columns that are not numbers: {quote_names(others)}.")
+    dropped = [name for name in others if name not in options.covariates]
+    if options.categorical == "drop" and dropped:
+        features = without_columns(features, dropped)
+        notes.append(f"Left out columns that are not numbers: {quote_names(dropped)}.")
     else:
         _check_categories(features[others], options)
     numbers = features.select_dtypes("float64")
@@ -243,6 +256,7 @@ def _check_categories(others: pd.DataFrame, options: TableOptions) -> None:
                 f"such as {present.iloc[0]!r}: an identifier is not a feature; pass index={name!r} or ignore={name!r}.",
                 ask_row_names(name, present.iloc[0]) if free else ask_leave_out([name], why),
             )
+    others = without_columns(others, options.covariates)
     if options.categorical == "error" and others.shape[1]:
         texts = []
         for name, column in others.items():
@@ -320,17 +334,18 @@ def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataF
 
 def _encode_categories(features: pd.DataFrame, options: TableOptions, notes: list[str]) -> pd.DataFrame:
     """Return categories as numbers: a 0/1 column of each but one of two, or their codes."""
-    pieces, encoded = {}, []
+    pieces: dict[Any, pd.DataFrame] = {}
+    split, numbered = [], []
     for name in features.select_dtypes("category"):
         column = features[name].cat.remove_unused_categories()
         levels = column.cat.categories
-        if options.categorical == "one-hot":
+        if options.categorical == "one-hot" or name in options.covariates:
             chosen = levels[1:] if len(levels) == 2 else levels
             made = pd.DataFrame({f"{name}={level}": (column == level).astype(np.float64) for level in chosen})
-            encoded.append(f"{name!r} ({quote_names(made.columns)})")
+            split.append(f"{name!r} ({quote_names(made.columns)})")
         else:
             made = column.cat.codes.astype(np.float64).to_frame(name)
-            encoded.append(f"{name!r} ({join_first([f'{code} = {level!r}' for code, level in enumerate(levels)])})")
+            numbered.append(f"{name!r} ({join_first([f'{code} = {level!r}' for code, level in enumerate(levels)])})")
         pieces[name] = made
     if not pieces:
         return features
@@ -341,8 +356,8 @@ def _encode_categories(features: pd.DataFrame, options: TableOptions, notes: lis
             f"Expected different names of features, got {twice[0]!r} both from {options.where} and for a category; "
             "rename the column."
         )
-    what = "Made 0/1 columns of" if options.categorical == "one-hot" else "Numbered"
-    notes.append(f"{what} the categories of {join_first(encoded)}.")
+    for what, encoded in (("Made 0/1 columns of", split), ("Numbered", numbered)):
+        notes += [f"{what} the categories of {join_first(encoded)}."] if encoded else []
     return X
 
 
@@ -458,6 +473,7 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
     second = load_frame(path, row="sample", gaps=GAPS)
     if second.frame.index.name is not None:
         second = replace(second, frame=second.frame.reset_index())
+    second = replace(second, frame=second.frame[list(second.aside)]) if second.turned else second
     roles = _check_roles(second.frame, frame, options, path)
     key, names = _find_key(second.frame, samples, roles, options, path)
     wanted = set(samples)
@@ -476,7 +492,8 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
             Question("missing", sentence, (("drop", f"Leave out the {len(lacking)} samples"),)),
         )
     others = [name for name in second.frame.columns if name not in roles and name != key]
-    chosen = [*roles, *(name for name in others if name in options.treat_as_feature)]
+    asked_for = {*options.treat_as_feature, *options.covariates}
+    chosen = [*roles, *(name for name in others if name in asked_for)]
     taken = second.frame[chosen].reset_index(drop=True).reindex([rows.get(name) for name in samples])
     joined = pd.concat([frame, taken.set_axis(frame.index)], axis=1)
     notes = [f"{called}: {note}" for note in second.notes]
@@ -486,7 +503,7 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
     if extra:
         count = format_count(len(extra), "row")
         notes.append(f"Left out {count} of {called} whose samples are not in the table: {quote_names(extra)}.")
-    left = [name for name in others if name not in options.treat_as_feature]
+    left = [name for name in others if name not in asked_for]
     notes += [f"Left out the other columns of {called}: {quote_names(left)}."] if left else []
     return replace(loaded, frame=joined, notes=(*loaded.notes, *notes))
 
@@ -664,6 +681,7 @@ def read_table(
     index: str | None = None,
     ignore: str | Iterable[str] = (),
     treat_as_feature: str | Iterable[str] = (),
+    covariates: str | Iterable[str] = (),
     missing: Missing = "error",
     na_values: Any = None,
     repeats: Repeats = "keep",
@@ -710,6 +728,9 @@ def read_table(
         What to do with rows whose features all equal those of another, up to rounding: keep them with a warning; or
         drop all but the first, and all where the targets differ. Copies of a row let models be scored on rows that
         they were trained on.
+    covariates : str or list of str
+        Columns that will go into every model and are not to be chosen (:class:`~holdfast.Study` takes the same names);
+        they may stand in ``obs`` of AnnData or in ``target_file``. Of texts, 0/1 columns are made, ``Charge=B``.
     categorical : {"error", "one-hot", "codes", "drop"}
         What to do with columns that are not numbers: refuse them; make a 0/1 column of each category (one column for
         two categories, as the other would be its mirror); number the categories; or leave the columns out.
@@ -785,28 +806,66 @@ def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
             choices = option.choices if default in option.choices else (*option.choices, default)
             raise ValueError(f"Expected {name} to be {quote_names(choices)}, got {value!r}.")
     options = TableOptions(where=where, **values)
-    roles = [name for name in (options.target, options.groups, options.index, *options.ignore) if name is not None]
-    name, times = Counter(roles).most_common(1)[0]
+    roles = (options.target, options.groups, options.index, *options.ignore, *options.covariates)
+    name, times = Counter(name for name in roles if name is not None).most_common(1)[0]
     if times > 1:
-        raise ValueError(f"Expected one use of a column, got {name!r} in two of target, groups, index and ignore.")
+        raise ValueError(
+            f"Expected one use of a column, got {name!r} in two of target, groups, index, ignore and covariates."
+        )
     return options
 
 
 def complete_table(loaded: Loaded, options: TableOptions, source: str | None = None) -> Table:
-    """Return features, target and groups of a table as a file holds it, or ask what it leaves open."""
+    """Return features, target and groups of a table as a file holds it, or ask what it leaves open.
+
+    The error lists all that is open: after each question, its first answer is tried to see what else there is.
+    """
     loaded = _orient(loaded, options)
     if options.target_file is not None:
         path = as_path(options.target_file, "the path of a second file for target_file=")
         loaded = join_target(loaded, replace(options, columns=tuple(map(str, loaded.frame.columns))), path)
+    errors: list[ReadingError] = []
+    asked: set[str] = set()
+    tried = options
+    while True:
+        try:
+            table = _build_table(loaded, tried, source)
+        except ReadingError as error:
+            question = error.question
+            if errors and (question is None or (question.option in asked and not question.several)):
+                break  # an answer that was tried leads to this
+            errors.append(error)
+            if question is None or question.option not in TRIED or not question.choices:
+                break
+            asked.add(question.option)
+            values = [value for value, _ in question.choices]
+            answer = question.answer(*(values if question.several else values[:1]))
+            tried = replace(tried, **add_answer(vars(tried), answer))
+        except ValueError:
+            if errors:
+                break
+            raise
+        else:
+            if errors:
+                break
+            return table
+    if len(errors) == 1:
+        raise errors[0]
+    raise ReadingError("\nAlso: ".join(map(str, errors)), errors[0].question) from errors[0]
+
+
+def _build_table(loaded: Loaded, options: TableOptions, source: str | None) -> Table:
     notes = list(loaded.notes)
     frame = _check_columns(loaded.frame, options, notes)
     options = replace(options, columns=tuple(frame.columns))
     if options.na_values is not None:
         frame = _mask_codes(frame, options.na_values.split(","), notes)
     roles = frame[[name for name in (options.target, options.groups) if name is not None]]
-    named = (*roles.columns, *options.treat_as_feature)
+    named = (*roles.columns, *options.treat_as_feature, *options.covariates)
     left = [name for name in loaded.aside if name in frame.columns and name not in named]
     unnamed = [name for name in left if name not in options.ignore]
+    ignored = [name for name in options.ignore if name in frame.columns]
+    notes += [f"Left out as asked: {quote_names(ignored)}."] if ignored else []
     notes += [f"Left out what describes the samples: {quote_names(unnamed)}{ACCEPT_HINT}."] if unnamed else []
     features = without_columns(frame, (*roles.columns, *left, *options.ignore))
     X, roles = make_features(features, roles, options, notes)
@@ -815,7 +874,9 @@ def complete_table(loaded: Loaded, options: TableOptions, source: str | None = N
     if options.repeats == "drop":
         X, y, groups = _drop_repeats(X, y, groups, notes)
     notes += note_repeats(X)
-    doubts, settled = settle_doubts(find_doubts(X, y, groups, options.target, options.groups), options.treat_as_feature)
+    chosen_from = without_columns(X, covariate_columns(X.columns, options.covariates))
+    found = find_doubts(chosen_from, y, groups, options.target, options.groups)
+    doubts, settled = settle_doubts(found, options.treat_as_feature)
     _refuse_certain(doubts, options)
     notes += settled
     equal_rows, repeats = describe_equal_rows(X, y)
@@ -825,6 +886,13 @@ def complete_table(loaded: Loaded, options: TableOptions, source: str | None = N
         warnings=(*warn_of_doubts(doubts), *repeats), equal_rows=equal_rows,
         rows_read=frame.shape[0], columns_read=frame.shape[1], source=source, file_format=loaded.file_format or None,
     )  # fmt: skip
+
+
+def covariate_columns(names: Iterable[str], covariates: Iterable[str]) -> list[str]:
+    """Return the columns of covariates: of texts, 0/1 columns were made; a name that is not there stands for itself."""
+    known = list(names)
+    made = {name: [column for column in known if column.startswith(f"{name}=")] for name in covariates}
+    return [column for name in made for column in (made[name] if name not in known else []) or [name]]
 
 
 def load_table(path: Path | pd.DataFrame, reading: Reading) -> Loaded:
@@ -839,15 +907,26 @@ def load_table(path: Path | pd.DataFrame, reading: Reading) -> Loaded:
 
 def _orient(loaded: Loaded, options: TableOptions) -> Loaded:
     """Return a table with samples in rows; columns to ignore that are none of its features are left out before."""
-    if not options.transpose:
+    if not options.transpose or loaded.turned:
         return loaded
     if options.index is not None and options.index in loaded.frame.columns:
         loaded = replace(loaded, frame=loaded.frame.set_index(options.index))
     frame = loaded.frame
     others = [name for name in frame.columns if str(name) in options.ignore]
-    turned = turn(without_columns(frame, others), loaded.decimal, options.where)
-    note = "Transposed the table, as features stood in its rows."
-    return replace(loaded, frame=turned, notes=(*loaded.notes, note), aside=tuple(map(str, others)))
+    frame = without_columns(frame, others)
+    annotations = find_annotations(frame)
+    labels = label_features(frame, annotations)
+    notes = [*loaded.notes, "Transposed the table, as features stood in its rows."]
+    notes += [f"Left out as asked: {quote_names(others)}."] if others else []
+    notes += [f"Left out what describes the features: {quote_names(annotations)}."] if annotations else []
+    turned = turn(without_columns(frame, annotations), loaded.decimal, options.where)
+    used = {options.target, options.groups, *options.ignore, *options.covariates, *options.treat_as_feature}
+    shown = {name: f"{label} ({name})" for name, label in labels.items() if name not in used}
+    if shown:
+        example = next(iter(shown.values()))
+        notes.append(f"Added labels to the names of {format_count(len(shown), 'feature')}, as in {example!r}.")
+    turned = turned.rename(columns=shown)
+    return replace(loaded, frame=turned, notes=tuple(notes), aside=tuple(map(str, others)))
 
 
 def _mask_codes(frame: pd.DataFrame, codes: Iterable[str], notes: list[str]) -> pd.DataFrame:
@@ -899,7 +978,11 @@ def _check_columns(frame: pd.DataFrame, options: TableOptions, notes: list[str])
     named = [("target", options.target), ("groups", options.groups)]
     if not options.transpose:  # else these were columns before the table was transposed
         named += [("index", options.index), *(("ignore", name) for name in options.ignore)]
-    for argument, name in [*named, *(("treat_as_feature", name) for name in options.treat_as_feature)]:
+    for argument in ("treat_as_feature", "covariates"):
+        # a 0/1 column of a category may be named as it will be called
+        columns = [name for name in getattr(options, argument) if name.partition("=")[0] not in frame.columns]
+        named += [(argument, name) for name in columns]
+    for argument, name in named:
         if name is not None:
             check_column_exists(name, argument, frame, options)
     if frame.empty:

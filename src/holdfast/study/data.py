@@ -13,8 +13,9 @@ from sklearn.base import is_classifier, is_regressor
 
 from holdfast.checks import as_column, check_unique, type_name
 from holdfast.io.doubts import Doubt, describe_equal_rows, find_doubts, settle_doubts, warn_of_doubts
+from holdfast.io.questions import quote_names
 from holdfast.io.record import DataRecord
-from holdfast.io.table import Table
+from holdfast.io.table import Table, covariate_columns
 from holdfast.resampling import Samples
 from holdfast.text import format_count, join_first
 
@@ -158,6 +159,11 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
         known = warn_of_doubts(record.doubts)
         warnings = [*warn_of_doubts(doubts), *(warning for warning in record.warnings if warning not in known)]
         return replace(record, doubts=tuple(doubts), notes=(*record.notes, *notes), warnings=tuple(warnings))
+    aligned = [
+        f"Put {name} into the order of the rows of X, by their labels."
+        for name, values in (("y", given.y), ("groups", given.groups))
+        if _align(values, given.X, name) is not values
+    ]
     shape = getattr(given.X, "shape", (len(data.y), len(data.names)))
     target, groups, equal_rows = _name(given.y), _name(given.groups), 0
     doubts, notes, warnings = list[Doubt](), list[str](), list[str]()
@@ -172,7 +178,7 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
         target=target,
         groups=groups,
         n_groups=None if data.groups is None else int(np.unique(data.groups).size),
-        notes=tuple(notes),
+        notes=(*aligned, *notes),
         warnings=tuple(warnings),
         equal_rows=equal_rows,
         doubts=tuple(doubts),  # the columns stay in the study
@@ -186,12 +192,32 @@ def _name(column: Any) -> str | None:
     return None if name is None or name == "" else str(name)
 
 
+def _align(values: Any, X: Any, name: str) -> Any:
+    """Return one value per row in the order of X, by the labels of both; raise if they label other rows."""
+    rows, labels = getattr(X, "index", None), getattr(values, "index", None)
+    if not isinstance(rows, pd.Index) or not isinstance(labels, pd.Index):
+        return values
+    if len(rows) != len(labels) or labels.equals(rows):
+        return values
+    if rows.is_unique and labels.is_unique and rows.isin(labels).all():
+        return values.loc[rows]
+    kinds = {pd.api.types.is_integer_dtype(index) for index in (rows, labels)}
+    if len(kinds) == 2 and any(isinstance(index, pd.RangeIndex) for index in (rows, labels)):
+        return values  # one of them has no labels
+    other = next(iter(labels[~labels.isin(rows)]), labels[0])
+    raise ValueError(
+        f"Expected the same labels of rows in X and {name}, got {other!r} in {name} alone or in another order; give "
+        f"{name}.to_numpy() if the rows correspond as they stand."
+    )
+
+
 def prepare_data(
     X: Any, y: Any, groups: Any, covariates: Sequence[Any], task: PredictionTask | None, estimator: Any
 ) -> StudyData:
     """Check features, target and groups, and separate the covariates."""
     if type(X).__module__.startswith("polars"):
         X = pd.DataFrame({name: X[name].to_numpy() for name in X.columns})
+    y, groups = _align(y, X, "y"), _align(groups, X, "groups")
     X = X if isinstance(X, pd.DataFrame) else X.tocsr() if sp.issparse(X) else np.asarray(X)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"Expected X with one row per sample and one column per feature, got shape {X.shape}.")
@@ -203,7 +229,7 @@ def prepare_data(
     target = _column(y, X.shape[0], "y", "label or number")
     if target.dtype.kind not in "biufUM":
         raise ValueError(f"Expected texts or numbers in y, got {type_name(target[0])} in row 0; convert them to texts.")
-    covariate_names = [str(name) for name in covariates]
+    covariate_names = covariate_columns(names, map(str, covariates))
     features, values = _separate_covariates(X, names, covariate_names) if covariate_names else (X, None)
     return StudyData(
         X=features,
@@ -235,6 +261,12 @@ def _separate_covariates(table: Any, names: list[str], covariates: list[str]) ->
     if not others.size:
         raise ValueError("Expected features to choose from besides covariates=, got none.")
     if isinstance(table, pd.DataFrame):
+        texts = [name for name in covariates if not pd.api.types.is_numeric_dtype(table[name])]
+        if texts:
+            raise ValueError(
+                f"Expected numbers in covariates=, got texts in {quote_names(texts)}; "
+                f"hf.read_table(frame, target, covariates={texts!r}) makes 0/1 columns of them."
+            )
         return table.iloc[:, others], table.iloc[:, columns].to_numpy(dtype=np.float64)
     values = table[:, columns]
     dense = values.toarray() if sp.issparse(values) else values
