@@ -339,12 +339,12 @@ def test_the_policy_allows_nothing_unsafe(opened, hostile_summary):
 def test_features_are_searched_sorted_and_filtered(opened, summary):
     page = opened(summary)
     table, count = page.locator("[data-table=features]"), page.locator("[data-tools=features] [data-count]")
-    rows, first = table.locator("tbody tr"), table.locator("tbody tr td.name").first
+    rows, first = table.locator("tbody tr"), table.locator("tbody tr td.name summary").first
     assert rows.count() < len(summary.features.table)
     assert count.text_content() == f"{rows.count()} of {len(summary.features.table)} shown"
     rarest = summary.features.table.feature[-1]
     page.get_by_label("Search").first.fill(rarest.upper())
-    assert rarest in [rows.nth(place).locator(".name").text_content() for place in range(rows.count())]
+    assert rarest in [rows.nth(place).locator("summary").text_content() for place in range(rows.count())]
     assert "match" in count.text_content()
     page.get_by_label("Search").first.fill("no such gene")
     assert rows.count() == 0
@@ -359,16 +359,49 @@ def test_features_are_searched_sorted_and_filtered(opened, summary):
     head.click()
     assert head.get_attribute("aria-sort") is None
     assert first.text_content() == summary.features.table.feature[0]
-    verdict = summary.features.shown[0].verdict
+    verdict = summary.features.shown[0].verdict.partition(";")[0]
     page.locator("[data-tools=features] [data-filter=verdict]").select_option(verdict)
     texts = rows.locator("[data-tag=verdict]").all_text_contents()
     assert set(texts) == {verdict}
-    assert len(texts) == min(sum(row.verdict == verdict for row in summary.features.shown), len(texts))
+    assert len(texts) == min(
+        sum(row.verdict.partition(";")[0] == verdict for row in summary.features.shown), len(texts)
+    )
     page.locator("[data-tools=features] [data-filter=verdict]").select_option("")
     more = page.locator("[data-more=features]")
-    before = rows.count()
+    assert rows.count() == 10
+    assert more.text_content() == f"Show all {len(summary.features.table)}"
     more.click()
-    assert rows.count() > before
+    assert rows.count() == len(summary.features.table)
+    assert count.text_content() == f"{rows.count()} of {rows.count()} shown"
+
+
+LONG_CLASSES = (
+    "acute lymphoblastic leukemia of the T cell lineage",
+    "acute myeloid leukemia with recurrent abnormalities",
+)
+
+
+@pytest.mark.browser
+@WIDTHS
+def test_a_feature_is_a_line_that_opens(opened, width, scheme):
+    """Ten lines are lower than a screen, whatever the classes are called; what opens has the whole width."""
+    X, y = made_table([f"gene {place}" for place in range(300)], classes=LONG_CLASSES)
+    study = hf.Study(selectors={"anova": AnovaF(20)}, perturbation=hf.Bootstrap(20), estimator=GaussianNB())
+    report = summarize(study.run(X, y))
+    page = opened(report, width=width, scheme=scheme)
+    table = page.locator("[data-table=features]")
+    assert f"{len(report.features.table)} features" in table.locator("caption").text_content()
+    assert table.locator("tbody tr").count() == 10
+    assert table.locator("tbody").bounding_box()["height"] < (360 if width > 600 else 640)
+    row = table.locator("tbody tr").first
+    line = row.bounding_box()["height"]
+    row.locator("summary").click()
+    more = row.locator(".more > div")
+    assert more.bounding_box()["width"] > 0.85 * page.locator("[data-table=features]").bounding_box()["width"]
+    assert LONG_CLASSES[1] in more.text_content()
+    assert row.bounding_box()["height"] > 2 * line
+    page.emulate_media(media="print")
+    assert table.locator(".more dd:visible").count() > 10
 
 
 @pytest.mark.browser

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -137,7 +138,7 @@ def test_a_candidate_can_be_asked_for(study):
     summary = summarize(study, candidate="random", X=table([f"gene {i}" for i in range(12)], 120)[0])
     assert summary.candidate == "random"
     assert summary.verdict.standing in ("fails", "unsure", "no signal", "weak signal")
-    assert not summary.features.trusted
+    assert not summary.features.holding
     assert summary.features.correlation_checked
 
 
@@ -208,6 +209,7 @@ def test_a_summary_reads_as_its_verdict(study):
     assert repr(summary).splitlines() == [
         f"{summary.candidate}: {summary.verdict.headline}",
         *summary.verdict.sentences,
+        summary.verdict.next_step,
     ]
 
 
@@ -304,6 +306,73 @@ def test_noise_is_not_oversold():
     assert " to trust</h2>" not in render(summarize(noise))
 
 
+def in_new_studies(n, strong, effect, n_features, seed):
+    """The summary of a study with what new studies would find; the share of 30 new ones that select each feature."""
+
+    def sample(*stream):
+        rng = np.random.default_rng([seed, *stream])
+        X, y = rng.normal(size=(n, 120)), np.arange(n) % 2
+        X[:, :strong] += effect * y[:, None]
+        return X, y
+
+    selector = AnovaF(n_features=n_features)
+    study = hf.Study(selectors={"anova": selector}, perturbation=hf.Bootstrap(30), estimator=GaussianNB())
+    found = hf.replicability(selector, *sample(), n_pairs=25, random_state=seed)
+    new = [selector.fit(*sample(1, number)).get_support() for number in range(30)]
+    return summarize(study.run(*sample()), replicability=replace(found, candidate="anova")), np.mean(new, axis=0)
+
+
+def number_of(feature):
+    return int(feature.feature.rpartition(" ")[2])
+
+
+def test_what_is_trusted_is_selected_in_new_studies():
+    """Ten strong features among 120 are trusted; 15 equal ones, of which eight are selected, are not."""
+    shares = []
+    for seed in range(3):
+        clear, share = in_new_studies(120, 10, 1.2, 10, seed)
+        shares += [share[number_of(row)] for row in clear.features.trusted]
+    assert len(shares) > 10
+    assert np.mean(shares) >= 0.8
+    assert clear.features.title == "The features to trust"
+    assert " trust the " in clear.verdict.sentences[1]
+    assert re.search(r"^Next: validate .* in [\d,]+ new samples or more: .* half of the 10", clear.verdict.next_step)
+    assert "with a shuffled target, " in render(clear)
+    equal, share = in_new_studies(80, 20, 1.2, 8, 0)
+    assert share[:20].mean() < 0.5
+    assert equal.features.holding
+    assert not equal.features.trusted
+    assert "trust no single feature yet" in equal.verdict.sentences[1]
+
+
+def test_frequency_alone_is_not_trusted(study):
+    summary = summarize(study)
+    assert summary.features.holding
+    assert not summary.features.trusted
+    assert summary.features.title == "The features that hold"
+    assert summary.verdict.next_step.startswith("Next: estimate how many of these features a new study would select")
+
+
+def test_nothing_is_trusted_on_noise():
+    for seed in range(4):
+        summary, _ = in_new_studies(60, 0, 0.0, 8, seed)
+        assert not summary.features.trusted
+        assert not summary.verdict.next_step.startswith("Next: validate")
+
+
+def test_the_first_screen_has_one_agreement():
+    """Agreements of halves and of new studies are in the part for the analyst, not in the verdict."""
+    summary, _ = in_new_studies(120, 10, 1.2, 10, 0)
+    page = render(summary)
+    verdict = page[page.index('<section id="verdict"') : page.index('<section id="features"')]
+    replication = summary.replication
+    for number in (replication.half_agreement, replication.agreement):
+        assert f"agree at {number:.2f}" not in verdict
+        assert f"{number:.2f} (95 % interval" not in verdict
+        assert f"{number:.2f}" in page[page.index('<section id="analyst"') :]
+    assert len(re.findall(r"95 % <a[^>]*>interval", verdict)) == 1
+
+
 def test_designs_say_what_they_speak_about():
     pairs = summarize(studied(hf.ComplementaryPairs(6)))
     assert "two studies of half this size" in pairs.verdict.cautions[0]
@@ -377,7 +446,7 @@ def test_every_section_stands_in_order(study):
     positions = [page.index(f'<section id="{name}"') for name in SECTIONS]
     assert positions == sorted(positions)
     for words in (
-        " to trust</h2>",
+        " that hold</h2>",
         "Stand-ins",
         "the same resamples that it was chosen on, which makes its",
         "BibTeX",

@@ -58,7 +58,7 @@ def claims(result, metric):
     if not any(compare_with_guessing(result, name, metric).shown for name in result.candidates):
         return False  # then no report says so, as the tests below show
     summary = summarize(result, metric=metric)
-    return summary.verdict.standing in ("holds", "partly") or bool(summary.features.trusted)
+    return summary.verdict.standing in ("holds", "partly") or bool(summary.features.holding)
 
 
 # What is stored
@@ -187,7 +187,7 @@ def test_without_a_test_nothing_is_said_to_hold(name, signal):
     summary = summarize(study.run(data, Y))
     assert summary.information.untested
     assert summary.verdict.standing in ("stable", "partly stable", "not stable", "too early")
-    assert not summary.features.trusted
+    assert not summary.features.holding
     assert "holds" not in {one.verdict for one in summary.features.shown}
     if signal:
         assert summary.verdict.headline == "Stable; whether it carries information was not tested."
@@ -229,7 +229,7 @@ def test_a_feature_holds_only_where_the_headline_says_so():
     data = X.copy()
     data[:, :5] += 3 * Y[:, None]
     summary = summarize(studied(hf.Bootstrap(60), Y, data=data))
-    assert len(summary.features.trusted) == 5
+    assert len(summary.features.holding) == 5
     wide = replace(summary.stability, low=0.2, high=0.9)
     assert find_standing(wide, summary.information, summary.features) == "unsure"
     told = match_headline(summary.features, wide, summary.information)
@@ -242,7 +242,7 @@ def test_some_features_can_hold_where_the_selection_does_not():
     result = studied(hf.Bootstrap(40), Y, sizes=(15,), data=data)
     summary = summarize(result)
     assert summary.verdict.standing == "fails"
-    trusted = [one.feature for one in summary.features.trusted]
+    trusted = [one.feature for one in summary.features.holding]
     assert "feature 0" in trusted
     assert summary.verdict.headline == f"The selection as a whole does not hold; {len(trusted)} of its features do."
 
@@ -296,7 +296,7 @@ def test_signal_is_told_as_such(perturbation):
     for metric in CLASSES:
         summary = summarize(result, metric=metric)
         assert summary.verdict.standing == "holds", metric
-        assert len(summary.features.trusted) == 5
+        assert len(summary.features.holding) == 5
 
 
 def test_f1_of_one_s_own_make_is_scored_too():

@@ -213,7 +213,7 @@ def _study(resamples: int) -> Any:
 def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
     out = console()
     out.print(summary.verdict.headline, style="bold")
-    for sentence in summary.verdict.sentences:
+    for sentence in filter(None, [*summary.verdict.sentences, summary.verdict.next_step]):
         out.print(sentence)
     out.print("")
     print_summary(result, result.summary(), summary.level)

@@ -270,6 +270,17 @@ class Replicability(ResultMixin):
         already = f"{least:,} rows already" if self.rows_for_half <= least else f"about {self.rows_for_half:,} rows"
         return f"Half of them would be expected again with {already}."
 
+    @property
+    def control_sentence(self) -> str:
+        """How many features two halves share with the true and with a shuffled target; empty if that is not known."""
+        if self.reason or math.isnan(self.shuffled_agreement):
+            return ""
+        true, shuffled = (format_number(self._number(a), 1) for a in (self.half_agreement, self.shuffled_agreement))
+        return (
+            f"As a control: of {self.n_selected:,} features selected on one half of these rows, the other half selects "
+            f"about {true}; with a shuffled target, {shuffled}."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON: undefined numbers are None.
 

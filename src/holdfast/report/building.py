@@ -60,6 +60,7 @@ def describe_replication(found: Replicability | None) -> Replication | None:
         agreement=found.agreement, agreement_low=found.interval.low, agreement_high=found.interval.high,
         half_agreement=found.half_agreement, half_low=found.half_interval.low, half_high=found.half_interval.high,
         rows_sentence=found.rows_sentence, n_pairs=found.n_pairs, cautions=tuple(map(clean_text, found.cautions)),
+        shuffled_agreement=found.shuffled_agreement, control_sentence=found.control_sentence,
     )  # fmt: skip
 
 
@@ -235,7 +236,7 @@ def summarize(
     level : float
         Level of all intervals.
     threshold : float
-        Selection frequency that the interval of a feature must exceed for the feature to be trusted.
+        Selection frequency that the interval of a feature must exceed for the feature to hold.
     X : frame or array, optional
         The features of the study; stand-ins must then be correlated too.
     y : array, optional

@@ -134,6 +134,9 @@ def make_features(
         no_effects=found.missing,
         no_model_use=found.no_model_use,
         rows_visible=any(box.rows for feature in shown for box in feature.boxes),
+        new_study_low=math.nan
+        if replicability is None
+        else replicability.expected_interval.low / max(replicability.n_selected, 1),
     )
 
 

@@ -16,7 +16,17 @@ from holdfast.serialization import to_plain
 from holdfast.study.exports import describe_resamples
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
-from holdfast.text import format_count, format_p_value, format_percent, join_first, join_names, join_words, shorten
+from holdfast.text import (
+    describe_interval,
+    format_count,
+    format_number,
+    format_p_value,
+    format_percent,
+    join_first,
+    join_names,
+    join_words,
+    shorten,
+)
 from holdfast.tradeoff import RULES
 
 ALWAYS = ("nogueira2018", "nogueira2016", "kalousis2005", "hamer2020", "gulgezen2009", "nadeau2003")
@@ -47,7 +57,7 @@ def describe_method(findings: Findings) -> Method:
     return Method(
         paragraph=" ".join(_sentences(findings)),
         facts=tuple(Fact(name=name, value=value) for name, value in _facts(findings, provenance)),
-        details=tuple(Fact(name=name, value=value) for name, value in _details(result, provenance)),
+        details=tuple(Fact(name=name, value=value) for name, value in _details(findings, provenance)),
         selectors=provenance["selectors"],
         plan={key: value for key, value in provenance["plan"].items() if key != "data"},
         versions=sessions[-1]["versions"] if sessions else {},
@@ -238,9 +248,9 @@ def _format_time(written: str) -> str:
     return written[:16].replace("T", " ") + " UTC"
 
 
-def _details(result: StudyTables, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what only an analyst reads: parameters, classes and addresses of code."""
-    plan = provenance["plan"]
+def _details(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what only an analyst reads: parameters, classes and addresses of code, agreements behind an answer."""
+    plan, found = provenance["plan"], findings.replicability
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
     shown = ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
     details = [("Settings of the resamples", shown)] if settings else []
@@ -250,6 +260,20 @@ def _details(result: StudyTables, provenance: Mapping[str, Any]) -> list[tuple[s
         details.append(("Class of the scored model", " after ".join(reversed(classes)) + fitted))
     if provenance["prefilter"]:
         details.append(("Filter before the study (not measured)", str(provenance["prefilter"])))
+    if found is not None and not found.reason:
+        half, full = (
+            f"{format_number(value)} ({describe_interval(*ends, findings.level)})"
+            for value, ends in ((found.half_agreement, found.half_interval), (found.agreement, found.interval))
+        )
+        shuffled = (
+            ""
+            if math.isnan(found.shuffled_agreement)
+            else f"; halves with a shuffled target: {format_number(found.shuffled_agreement)}"
+        )
+        agreements = f"two of half this size: {half}; extrapolated to this size: {full}{shuffled}"
+        details.append(
+            ("Agreement of new studies (0 as by chance, 1 the same features; intervals for new data sets)", agreements)
+        )
     data = plan["data"]
     details.append(("Data fingerprint", f"features {data['features']}, target {data['target']}"))
     return details

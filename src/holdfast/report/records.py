@@ -126,12 +126,15 @@ class Verdict:
         How stable and how certain; what to use.
     cautions : tuple of str
         What the number does not say, and what is unusual about this study.
+    next_step : str
+        What to do next, with the number of rows that this takes where it is known; empty if there is nothing to say.
     """
 
     standing: Standing
     headline: str
     sentences: tuple[str, ...]
     cautions: tuple[str, ...]
+    next_step: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +156,10 @@ class Replication:
         Expected agreement of two studies of half the size.
     rows_sentence : str
         With how many rows half of the features would be expected again; empty if nothing was shown.
+    shuffled_agreement : float
+        Mean agreement of two halves after the target was shuffled; undefined if that was not tried.
+    control_sentence : str
+        The same as a number of features, next to that with the true target; empty if it is not known.
     n_pairs : int
         Number of times that the rows were split in half.
     cautions : tuple of str
@@ -173,6 +180,8 @@ class Replication:
     rows_sentence: str
     n_pairs: int
     cautions: tuple[str, ...]
+    shuffled_agreement: float = math.nan
+    control_sentence: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -637,6 +646,14 @@ class SelectionMap:
     rows: tuple[MapRow, ...]
 
 
+TRUST, TRUSTED_LIST = 0.8, 0.5
+"""Frequency, and probability in a new study, from which a feature is trusted; share of the list that must come back.
+
+Where more features are equally good than are selected, probabilities of single features are too high for those that
+were lucky in these data. The lower end of the interval for the list as a whole shows that.
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Features:
     """The features of the reported candidate.
@@ -669,6 +686,9 @@ class Features:
         Why it is not said what models do with a feature.
     rows_visible : bool
         Whether single rows of the data are part of the summary.
+    new_study_low : float
+        Share of the features selected on all rows that a new study of this size would be expected to select, by the
+        lower end of its interval; undefined if that is not known.
     """
 
     n_features: int
@@ -685,6 +705,7 @@ class Features:
     no_effects: str | None = None
     no_model_use: str | None = None
     rows_visible: bool = False
+    new_study_low: float = math.nan
 
     @property
     def model_uses(self) -> bool:
@@ -697,7 +718,7 @@ class Features:
         return tuple(feature for feature in self.shown if feature.verdict.startswith((HOLDS, OFTEN)))
 
     @property
-    def trusted(self) -> tuple[Feature, ...]:
+    def holding(self) -> tuple[Feature, ...]:
         """Those of them that hold: the candidate was shown to predict better than guessing."""
         return tuple(feature for feature in self.shown if feature.verdict == HOLDS)
 
@@ -705,6 +726,19 @@ class Features:
     def doubted(self) -> tuple[Feature, ...]:
         """Those of them that may be no features, such as the label of a batch: they are listed apart."""
         return tuple(feature for feature in self.shown if feature.verdict == IN_DOUBT)
+
+    @property
+    def trusted(self) -> tuple[Feature, ...]:
+        """Those that hold and are likely in resamples and in a new study, if that selects at least half of the list."""
+        likely = self.holding if self.new_study_low >= TRUSTED_LIST else ()
+        return tuple(row for row in likely if row.frequency >= TRUST and row.new_study >= TRUST)
+
+    @property
+    def title(self) -> str:
+        """What the table of features is called."""
+        if self.trusted:
+            return "The features to trust"
+        return "The features that hold" if self.holding else "The most frequent features"
 
 
 @dataclass(frozen=True, kw_only=True)

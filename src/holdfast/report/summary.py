@@ -178,12 +178,12 @@ class Summary(VersionedSummary):
             title=self.title, verdict=f"{about}{self.verdict.headline}", caution=self.data.caution,
             frame=self.to_frame(),
             picture=draw_intervals(bars, bands=self.stability.strength is not None),
-            note=" ".join(self.verdict.sentences),
+            note=" ".join(filter(None, [*self.verdict.sentences, self.verdict.next_step])),
         )  # fmt: skip
 
     def __repr__(self) -> str:
         about = "" if self.candidate is None else f"{self.candidate}: "
-        lines = [f"{about}{self.verdict.headline}", self.data.caution, *self.verdict.sentences]
+        lines = [f"{about}{self.verdict.headline}", self.data.caution, *self.verdict.sentences, self.verdict.next_step]
         return "\n".join(filter(None, lines))
 
 

@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from holdfast.measures import MEASURES
-from holdfast.report.records import Features, Findings, Labels, Stability, Standing, Tradeoff, Verdict
+from holdfast.replication.result import MAX_ROWS
+from holdfast.report.records import TRUST, Features, Findings, Labels, Stability, Standing, Tradeoff, Verdict
 from holdfast.study.tables import StudyTables
 from holdfast.text import (
     describe_interval,
     format_count,
     format_number,
     format_percent,
-    format_share,
     join_names,
     shorten,
 )
-from holdfast.tradeoff.choice import REDRAWS
 from holdfast.tradeoff.selected import HOLDS, NOT_SHOWN, OFTEN, UNTESTED, Information
 
 NOT_TESTED = "whether it carries information was not tested"
@@ -58,6 +57,7 @@ def make_verdict(findings: Findings) -> Verdict:
             *_list_doubted(findings),
         ),
         cautions=tuple(_cautions(findings)),
+        next_step=_say_next_step(findings, standing),
     )
 
 
@@ -114,8 +114,8 @@ def make_headline(standing: Standing, stability: Stability, features: Features |
     """Return the standing of a selection in a few words."""
     if standing == "unsure" and math.isnan(stability.low):
         return NO_INTERVAL
-    if standing == "fails" and features is not None and features.trusted:
-        count = len(features.trusted)
+    if standing == "fails" and features is not None and features.holding:
+        count = len(features.holding)
         those = "one of its features does" if count == 1 else f"{count} of its features do"
         return f"The selection as a whole does not hold; {those}."
     return HEADLINES[standing]
@@ -175,18 +175,51 @@ def _what_to_trust(findings: Findings, features: Features, standing: Standing, n
     tradeoff = findings.tradeoff
     chosen = len(findings.result.candidates) > 1 and tradeoff.candidate == findings.candidate
     scored = f"{findings.labels.score(tradeoff.metric)} {format_number(tradeoff.score)} on held-out rows"
-    if chosen and tradeoff.chosen_in == tradeoff.chosen_in:
-        scored += f"; chosen in {format_share(tradeoff.chosen_in)} of {REDRAWS}"
     use = f"{'Use' if chosen else 'For'} {name}{'' if math.isnan(tradeoff.score) else f' ({scored})'}"
-    if standing == "unsure" or not features.trusted:
+    and_trust, but_trust = (f"{use} and trust", f"{use}, but trust") if chosen else (f"{use}, trust",) * 2
+    if standing == "unsure" or not features.holding:
         yet = " yet" if standing == "unsure" else ""
-        but = ", but trust" if chosen else ", trust"
-        return f"{use}{but} no single feature{yet}: {count_frequent(features, findings.level)}."
-    count = len(features.trusted)
-    trusted = "the one feature" if count == 1 else f"the {count} features"
-    names = join_names([row.feature for row in features.trusted], 6)
-    trust = " and trust" if chosen else ", trust"
-    return f"{use}{trust} {trusted} whose selection frequency is {_above(features, findings.level)}: {names}."
+        return f"{but_trust} no single feature{yet}: {count_frequent(features, findings.level)}."
+    likely = f"selected in at least {format_percent(TRUST)} of the resamples and, as probably, in a new study"
+    rest = [row for row in features.holding if row not in features.trusted]
+    held = f"{format_count(len(rest), 'feature')} {'holds' if len(rest) == 1 else 'hold'}"
+    named = join_names([row.feature for row in rest], 6)
+    if features.trusted:
+        count = len(features.trusted)
+        those = "the one feature" if count == 1 else f"the {count} features"
+        names = join_names([row.feature for row in features.trusted], 6)
+        more = (
+            f" Of the others, {held} in resamples of these data, but may not in a new study: {named}." if rest else ""
+        )
+        return f"{and_trust} {those} {likely}: {names}.{more}"
+    held += f" in resamples of these data, with a selection frequency {_above(features, findings.level)}: {named}"
+    if all(math.isnan(row.new_study) for row in rest):
+        asked = "Whether a new study would select them is not known, so none is called one to trust."
+        return f"{use}{': ' if chosen else ', '}{held}. {asked}"
+    return f"{but_trust} no single feature yet: {held}; that a new study would select them again is not sure enough."
+
+
+def _say_next_step(findings: Findings, standing: Standing) -> str:
+    """Return what to do next, with the number of rows that it takes as far as it is known."""
+    features, found = findings.features, findings.replicability
+    if features is None:
+        return ""
+    if standing in ("no signal", "weak signal"):
+        return "Next: study more samples, or measure other features; validating single features would be too early."
+    if found is None or found.reason:
+        return "Next: estimate how many of these features a new study would select, before validating any of them."
+    names = [row.feature for row in features.trusted or features.holding]
+    task = f"validate {join_names(names, 6)} in" if names else "repeat the study with"
+    rows, twice = found.rows_for_half, format_count(int(MAX_ROWS * found.n_rows), "new sample")
+    if rows is None:
+        return (
+            f"Next: {task} more than {twice}; with fewer, less than half of the {found.n_selected:,} selected features "
+            "would be expected to be selected again."
+        )
+    return (
+        f"Next: {task} {format_count(rows, 'new sample')} or more: with as many, half of the {found.n_selected:,} "
+        "selected features would be expected to be selected again."
+    )
 
 
 def count_frequent(features: Features, level: float) -> str:

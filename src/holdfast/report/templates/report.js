@@ -47,9 +47,16 @@
   };
   const percent = share => (100 * share).toFixed(0);
 
+  const opened = (name, address, low, high) => {
+    const about = make("p", {}, `Interval ${percent(low)} to ${percent(high)} %. `);
+    if (address) about.append(make("a", {href: address}, "Page of this feature"));
+    return make("details", {class: "feature"}, make("summary", {}, name), make("div", {class: "more"}, make("div", {}, about)));
+  };
+
   const featureRow = (heads, name, address, [frequency, low, high]) => {
+    const opens = !heads.some(({key}) => key === "interval");
     const cells = {
-      name: () => make("td", {class: "name"}, address ? make("a", {href: address}, name) : name),
+      name: () => make("td", {class: "name"}, opens ? opened(name, address, low, high) : address ? make("a", {href: address}, name) : name),
       bar: () => make("td", {class: "bar"}, bar(frequency, low, high)),
       frequency: label => make("td", {class: "n", "data-label": label}, percent(frequency) + " %"),
       interval: label => make("td", {class: "n", "data-label": label}, `${percent(low)} to ${percent(high)} %`),
@@ -89,6 +96,7 @@
     return direction * (typeof a === "number" ? a - b : words.compare(a, b));
   };
 
+  const STEP = 1000;  // rows that are added at once
   const setUpTable = table => {
     const name = table.dataset.table, tools = document.querySelector(`[data-tools="${name}"]`);
     if (!tools) return;
@@ -113,7 +121,8 @@
         `${number(shown.length)} of ${number(entries.length)} shown` +
         (narrowed ? `; ${number(found.length)} match` : "");
       more.hidden = shown.length === found.length;
-      more.textContent = `Show ${number(Math.min(100, found.length - shown.length))} more`;
+      const next = Math.min(STEP, found.length - shown.length);
+      more.textContent = next < STEP ? `Show all ${number(found.length)}` : `Show ${number(next)} more`;
       state.shown = shown.length;
     };
     const sortBy = (key, direction) => {
@@ -161,7 +170,7 @@
         update();
       });
     });
-    more.addEventListener("click", () => { state.limit = state.shown + 100; update(); });
+    more.addEventListener("click", () => { state.limit = state.shown + STEP; update(); });
     tools.hidden = false;
     update();
 
