@@ -649,3 +649,13 @@ def test_a_base_that_stops_at_q_selects_as_one_that_goes_on(base, q, monkeypatch
     stopped = selector.fit(X, y).selection_probabilities_
     monkeypatch.setattr(type(base), "whole_order", ())
     np.testing.assert_array_equal(stopped, selector.fit(X, y).selection_probabilities_)
+
+
+def test_stability_selection_of_itself_is_refused_before_any_fit(monkeypatch):
+    monkeypatch.setattr(hf.selectors.ElasticNetPath, "rank", lambda *_: pytest.fail("the base was fitted"))
+    once = hf.selectors.StabilitySelection(hf.selectors.ElasticNetPath(), q=2, threshold=0.6)
+    twice = hf.selectors.StabilitySelection(once, q=2, threshold=0.6)
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    for run in (twice.fit, hf.Study(twice, hf.Bootstrap(5)).run):
+        with pytest.raises(ValueError, match="Expected a base other than Stability Selection"):
+            run(X, y)

@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 import holdfast as hf
 from holdfast.io.estimators import read_selection
@@ -840,3 +841,18 @@ def test_a_support_alone_is_understood_but_not_that_of_a_support_vector_machine(
     piped = make_pipeline(SupportAlone(), LogisticRegression()).fit(X, Y)
     assert read_selection(piped, names).values.tolist() == [0, 1, 2]
     assert read_selection(SVC(kernel="linear").fit(X, Y), names).kind == "weighting"  # support_ are rows
+
+
+@pytest.mark.parametrize("model", [KNeighborsClassifier(3), DecisionTreeClassifier(max_depth=2)])
+@pytest.mark.parametrize(("score", "other"), [("roc_auc", "roc_auc_ovr"), ("f1", "f1_macro")])
+def test_a_score_for_two_classes_says_that_it_failed_and_which_would_do(score, other, model):
+    study = hf.Study(anova(), hf.Bootstrap(3), estimator=model, scoring=score)
+    with pytest.warns(UserWarning, match=f"the score {score} failed: it is for two classes, .* for more take {other}"):
+        result = study.run(X, np.arange(60) % 4)
+    assert (
+        result.failures["error"]
+        .str.startswith(f"ValueError: the score {score} failed: it is for two classes, and there are 4")
+        .all()
+    )
+    assert "Traceback" in result.failures["traceback"][0]
+    assert not np.isnan(result.stability("select_k_best").value)

@@ -20,6 +20,7 @@ from sklearn.metrics import get_scorer, make_scorer
 
 from holdfast.declared import About, Registry
 from holdfast.models.block import ANSWERS, Floats, Ints, Predictions
+from holdfast.text import join_first
 
 MAX_AT_ONCE = 2**16
 """How many rows are handled at once: so many stay in the processor's cache."""
@@ -870,13 +871,28 @@ def _ask_scikit_learn(scorers: Mapping[str, Scorer], cells: Cells, cell: int, sc
         try:
             for name, scorer in scorers.items():
                 if not np.isfinite(scores.values[name][cell]):
-                    scores.values[name][cell] = float(scorer(model, X, y))
+                    scores.values[name][cell] = ask_scorer(name, scorer, model, X, y)
         except Exception as error:
             scores.errors[cell] = error
             for column in scores.values.values():
                 column[cell] = np.nan
     if caught:
         scores.warnings[cell] = list(caught)
+
+
+def ask_scorer(name: str, scorer: Any, model: Any, X: Any, y: NDArray[Any]) -> float:
+    """Return the score of a model; if it is for two classes and there are more, the error names scores for more."""
+    try:
+        return float(scorer(model, X, y))
+    except Exception as error:
+        n_classes = len(getattr(model, "classes_", ()))
+        if n_classes < 3 or name not in SCORES or "two classes" not in SCORES[name].about.needs:
+            raise
+        others = [other for other in SCORES if other.startswith(f"{name}_")]
+        remedy = f"; for more take {join_first(others)}" if others else ""
+        raise ValueError(
+            f"the score {name} failed: it is for two classes, and there are {n_classes}{remedy}"
+        ) from error
 
 
 # Models of which only the answers are known

@@ -340,6 +340,11 @@ class StabilitySelection(ResamplingWrapper):
 
     def share(self, data: Data) -> Inner:
         check_copies(self.copies, data.groups)
+        if isinstance(self.base, StabilitySelection):
+            raise ValueError(
+                "Expected a base other than Stability Selection, which would fit thousands of models and has no order of "
+                "features to take the first q of; give the base of that one, such as ElasticNetPath()."
+            )
         return super().share(data)
 
     # Settings of the base

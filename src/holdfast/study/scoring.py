@@ -31,6 +31,7 @@ from holdfast.models.recognized import BlockModel, read_coefficients
 from holdfast.models.scores import (
     Scorer,
     ask_model,
+    ask_scorer,
     cells_by_size,
     join_predictions,
     needed_answers,
@@ -248,7 +249,7 @@ def _predict_alone(data: StudyData, scoring: Scoring, number: int, cell: Cell) -
             standardized = standardize_coefficients(data, [cell], coefficients)[0]
             score = CellScore(predictions=predicted, coefficients=standardized)  # kept even if a score fails
             y = data.y[cell.split.test]
-            scores = {name: float(scorer(answers, X, y)) for name, scorer in scoring.scorers.items()}
+            scores = {name: ask_scorer(name, scorer, answers, X, y) for name, scorer in scoring.scorers.items()}
             score = score._replace(scores=scores)
         except Exception as error:
             score = score._replace(failure=Failure.from_exception("score", error))
