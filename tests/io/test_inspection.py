@@ -383,7 +383,7 @@ def test_a_named_file_is_read_and_recorded_under_its_name(tmp_path):
 
 def test_inspections_have_a_schema():
     schema = json_schema(TableInspection, title="Table")
-    assert set(schema["$defs"]) == {"DataRecord", "Question", "TargetGuess"}
+    assert set(schema["$defs"]) == {"DataRecord", "Doubt", "Question", "TargetGuess"}
     assert all("description" in field for field in schema["properties"].values())
     described = json_schema(SelectionsInspection, title="Selections")["properties"]
     assert all("description" in field for field in described.values())

@@ -146,16 +146,19 @@ def find_doubts(
     if len(values) < 3 or not names:
         return []
     y = np.asarray(y)
+    is_first = bool(len(X.columns)) and names[0] == str(X.columns[0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [
+            *_target_in_other_words(values, names, y, target),
+            *_group_in_other_words(values, names, groups, groups_name),
+            *_identifiers(values, names, groups is not None),
+            *_counters(values, names, is_first),
+            *_nearly_the_classes(values, names, y, target),
+            *_batches(values, names),
+            *_codes_for_missing(values, names),
+        ]
     doubts: dict[str, Doubt] = {}
-    for doubt in (
-        *_target_in_other_words(values, names, y, target),
-        *_group_in_other_words(values, names, groups, groups_name),
-        *_identifiers(values, names, groups is not None),
-        *_counters(values, names, is_first=bool(len(X.columns)) and names[0] == str(X.columns[0])),
-        *_nearly_the_classes(values, names, y, target),
-        *_batches(values, names),
-        *_codes_for_missing(values, names),
-    ):
+    for doubt in found:
         known = doubts.get(doubt.feature)
         if known is None or ORDER.index(doubt.certainty) < ORDER.index(known.certainty):
             also = f", and {known.reason.partition(':')[0]}" if known and doubt.certainty == "doubt" else ""
@@ -251,8 +254,7 @@ def _share_words(name: str, other: str | None) -> bool:
 
 def _identifiers(values: NDArray[np.float64], names: list[str], grouped: bool) -> list[Doubt]:
     n, doubts = len(values), []
-    with np.errstate(invalid="ignore"):
-        whole = np.flatnonzero((values[:3] % 1 == 0).all(axis=0))  # names are looked at only where values may count
+    whole = np.flatnonzero((values[:3] % 1 == 0).all(axis=0))  # names are looked at only where values may count
     for index in whole:
         name, column = names[index], values[:, index]
         if not _NUMBERED.search(name.lower()):
@@ -283,10 +285,9 @@ def _counters(values: NDArray[np.float64], names: list[str], is_first: bool) -> 
     n = len(values)
     if n <= FEW_ROWS:
         return []
-    with np.errstate(over="ignore", invalid="ignore"):
-        steps = np.diff(values[:3], axis=0)
-        likely = np.flatnonzero((steps[0] == steps[1]) & (steps[0] != 0) & (values[0] % 1 == 0) & (steps[0] % 1 == 0))
-        counting = [column for column in likely if (np.diff(values[:, column]) == steps[0, column]).all()]
+    steps = np.diff(values[:3], axis=0)
+    likely = np.flatnonzero((steps[0] == steps[1]) & (steps[0] != 0) & (values[0] % 1 == 0) & (steps[0] % 1 == 0))
+    counting = [column for column in likely if (np.diff(values[:, column]) == steps[0, column]).all()]
     doubts = []
     for column in counting:
         reason = "changes by the same step from row to row, as a counter of rows does"
@@ -365,8 +366,7 @@ def _follows(values: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.
     """Return which columns are strictly rising or strictly falling functions of the target."""
     order = np.argsort(y, kind="stable")
     rises = np.diff(y[order]) > 0
-    with np.errstate(over="ignore", invalid="ignore"):
-        steps = np.diff(values[order], axis=0)
+    steps = np.diff(values[order], axis=0)
     same = (steps[~rises] == 0).all(axis=0)
     return same & rises.any() & ((steps[rises] > 0).all(axis=0) | (steps[rises] < 0).all(axis=0))
 
@@ -489,7 +489,7 @@ def describe_equal_rows(X: pd.DataFrame, y: NDArray[Any]) -> tuple[int, list[str
     Parameters
     ----------
     X : DataFrame
-        Features, all numbers.
+        Features; rows are not compared if one of them is no number.
     y : ndarray
         The target.
 
@@ -498,7 +498,9 @@ def describe_equal_rows(X: pd.DataFrame, y: NDArray[Any]) -> tuple[int, list[str
     int, list of str
         How many rows repeat another; sentences on them, and on those with another target.
     """
-    values = X.to_numpy(dtype=np.float64)
+    if X.select_dtypes("number").shape[1] < X.shape[1]:
+        return 0, []
+    values = X.to_numpy(dtype=np.float64, na_value=np.nan)
     first, second = find_equal_rows(values)
     if not first.size:
         return 0, []
@@ -532,10 +534,12 @@ def find_equal_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDA
     Only rows whose random sums of standardized values are close are compared. There are no pairs where some would be
     expected by chance, as in a table of few categories.
     """
-    n, spread = len(values), values.std(axis=0)
-    columns = np.flatnonzero((spread > 0) & np.isfinite(spread))
-    original = np.arange(n)
-    if n > FEW_ROWS and columns.size and _expected_equal_rows(values[:, columns] / spread[columns]) <= CHANCE:
+    n = len(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = values.std(axis=0)
+    columns, original = np.flatnonzero(spread > 0), np.arange(n)
+    comparable = n > FEW_ROWS and columns.size > 0 and bool(np.isfinite(spread).all())  # else there are gaps
+    if comparable and _expected_equal_rows(values[:, columns] / spread[columns]) <= CHANCE:
         scaled = values[:, columns] / spread[columns]
         sums = (scaled * np.random.default_rng(0).choice([-1.0, 1.0], size=columns.size)).sum(axis=1)
         order = np.argsort(sums, kind="stable")
