@@ -1,5 +1,7 @@
 """The features of a study in the browser: the table, and the page of one feature."""
 
+import html
+import re
 import shutil
 
 import numpy as np
@@ -14,6 +16,7 @@ from holdfast.inference.features import selected_instead
 from holdfast.report import summarize
 from holdfast.selectors import AnovaF, RandomSelector
 from holdfast.study import running
+from holdfast.tradeoff.selected import default_candidate
 from serving import open_client, open_page, show, start_server, wait_for
 
 HOSTILE = ["<script>alert(1)</script>", "../../etc/passwd", "=1+1", "a/b?c=d&e#f", "\u202egnp.exe", "x" * 300]
@@ -254,3 +257,27 @@ def test_a_feature_is_searched_opened_and_left_for_the_next(browser, stores, tmp
         wait_for(lambda: "candidate=anova" in page.evaluate("location.search"))
         assert page.locator("h2.one").inner_text() == names[1]
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+OWN = {"origin": "http://127.0.0.1:8730"}
+
+
+def test_a_list_of_ones_own_is_checked_as_in_python(client):
+    result = hf.load_study(client.app.app.state.site.folder.store_of("scored-study"))
+    names = [str(result.feature_names[0]), "not a gene"]
+    answer = client.post("/studies/scored-study/check", data={"names": "\r\n".join(names)}, headers=OWN)
+    assert answer.status_code == 200
+    checked = hf.check_features(names, result, default_candidate(result))
+    text = re.sub(r"<[^>]+>", "|", answer.text)
+    for name in names:
+        assert f"|{html.escape(name)}|" in text
+        assert str(checked.loc[name, "verdict"]) in text
+    heads = re.findall(r'<th scope="col">([^<]+)</th>', answer.text)
+    assert heads == ["feature", *(column.replace("_", " ") for column in checked.columns)]
+    assert "/studies/scored-study/check" in client.get("/studies/scored-study/features").text
+
+
+def test_an_empty_list_is_refused_in_one_sentence(client):
+    answer = client.post("/studies/scored-study/check", data={"names": " \n"}, headers=OWN)
+    assert answer.status_code == 400
+    assert "There are no names in the field" in answer.text

@@ -15,6 +15,7 @@ from holdfast.datasets import load_example, make_selections
 from holdfast.report.measured import record_stability
 from holdfast.serialization import to_plain
 from holdfast.web.selections import UNNAMED, find_layout, read_orders
+from holdfast.web.worker import ExhaustedError
 from serving import drop, open_client, open_page, show, start_server, upload
 
 HOSTILE = ["<script>alert(1)</script>", "\u202egnp.exe", "x" * 300, "' onclick='alert(2)", "{{ 7*7 }}", "a&b"]
@@ -595,3 +596,40 @@ def test_pasted_rankings_are_named_and_asked_about(browse):
     browse.click("text=Ranks: 1 is the best feature")
     browse.wait_for_selector("#verdict")
     assert f"{hf.stability(hf.Preferences.from_rankings(RANKS), 'spearman').value:.2f}" in browse.inner_text("#verdict")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("a b\na c", "pasted.txt"), ("a,b\na,c\n", "pasted.txt"), ("run\ta\tb\nx\t1\t0\ny\t1\t1", "pasted.tsv"),
+        ("a;b\n1;0\n1;1", "pasted.csv"), ('[["a"], ["b"]]', "pasted.json"), ("1,2,3\n2,3,4", "pasted.txt"),
+    ],
+)  # fmt: skip
+def test_pasted_text_is_posted_and_not_put_into_the_address(tmp_path, text, name):
+    with open_client(tmp_path) as client:
+        answer = client.post("/measure", data={"text": text, "called": ""}, follow_redirects=False)
+        assert answer.status_code == 303
+        assert re.fullmatch(r"/selections/\w+", answer.headers["location"])
+        (listed,) = client.get("/api/v1/uploads").json()["uploads"]
+        assert listed["name"] == name
+        assert 'method="post" action="/measure"' in client.get("/measure").text
+
+
+def test_nothing_pasted_is_said_in_one_sentence(client):
+    answer = client.post("/measure", data={"text": "  "})
+    assert answer.status_code == 400
+    assert "There are no selections in the field" in answer.text
+
+
+def test_a_file_that_uses_up_its_time_is_not_tried_again(client, monkeypatch):
+    key = upload(client, b"a,b\n1,0\n0,1\n", "once.csv", "selections")
+    asked = []
+
+    def exhaust(name, arguments, limits):
+        asked.append((name, limits.seconds))
+        raise ExhaustedError(f"This took longer than {limits.seconds:g} seconds and was stopped; try a smaller file.")
+
+    monkeypatch.setattr("holdfast.web.site.run_task", exhaust)
+    page = client.get(f"/selections/{key}").text
+    assert asked == [("measure_selections", 60)]
+    assert page.count("took longer than 60 seconds") == 1

@@ -15,7 +15,7 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 import anyio.to_thread
 from starlette.exceptions import HTTPException
@@ -36,6 +36,7 @@ Parts: TypeAlias = Callable[[Any], Mapping[str, Any]]
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 API = "/api/v1"
 MAX_JSON = 2_000_000
+MAX_FORM = 20_000_000
 FULL = "The disk is full; nothing was changed. Delete something, and try again."
 logger = logging.getLogger("holdfast.web")
 
@@ -83,6 +84,10 @@ class Routes(list[Route]):
         """Declare a page."""
         return self._declare(method="GET", path=path, template=template, draw=draw, parts=parts)
 
+    def form(self, path: str, template: str = "error.html.j2") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Declare what answers a form that a page posts, whose fields are the argument ``form``."""
+        return self._declare(method="POST", path=path, template=template)
+
     def data(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare something to read, as JSON or as a file."""
         return self._declare(method="GET", path=path)
@@ -106,7 +111,7 @@ def make_routes(site: "Site", routes: Routes) -> list[StarletteRoute]:
     return [
         StarletteRoute(API + route.path, _answer_json(site, route), methods=[route.method])
         if route.template is None
-        else StarletteRoute(route.path, _answer_page(site, route), methods=["GET"])
+        else StarletteRoute(route.path, _answer_page(site, route), methods=[route.method])
         for route in routes
     ]
 
@@ -145,6 +150,10 @@ async def _call(site: "Site", route: Route, request: Request) -> Any:
         arguments["query"] = read_query(hints["query"], request.query_params.multi_items())
     if "body" in hints:
         arguments["body"] = _read_body(hints["body"], await read_json(request))
+    if "form" in hints:
+        content = await _read_content(request, "application/x-www-form-urlencoded", MAX_FORM)
+        given = parse_qsl(content.decode(errors="replace"), keep_blank_values=True, max_num_fields=100)
+        arguments["form"] = read_query(hints["form"], given)
     if "request" in hints:
         arguments["request"] = request
     if inspect.iscoroutinefunction(route.answer):
@@ -164,18 +173,24 @@ def send_json(answer: Any, status: int = 200) -> Response:
 
 async def read_json(request: Request) -> Any:
     """Read the body of a request as JSON; only what says that it is JSON, as forms of other sites cannot say so."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip()
-    if kind != "application/json":
-        raise RefusedError(415, f"Expected JSON (content-type: application/json), got {kind or 'no content-type'!r}.")
-    content = b""
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > MAX_JSON:
-            raise RefusedError(413, f"Expected at most {MAX_JSON / 1e6:g} MB of JSON, got more.")
+    content = await _read_content(request, "application/json", MAX_JSON)
     try:
         return json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise RefusedError(400, "Expected JSON in the body of the request, got something else.") from None
+
+
+async def _read_content(request: Request, expected: str, most: int) -> bytes:
+    """Read the body of a request that says it is what is expected."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    if kind != expected:
+        raise RefusedError(415, f"Expected {expected} as content-type, got {kind or 'none'!r}.")
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > most:
+            raise RefusedError(413, f"Expected at most {most / 1e6:g} MB of {expected}, got more.")
+    return bytes(content)
 
 
 def _refuse_constant(text: str) -> None:

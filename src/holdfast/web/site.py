@@ -1,7 +1,8 @@
 """Everything that the routes of the page share: its folder, uploads, studies, results and workers."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ class Site:
         for study in self.launcher.states():
             self.overviews.get(study)
 
-    async def run_task(self, name: str, arguments: Mapping[str, Any]) -> Any:
+    async def run_task(self, name: str, arguments: Mapping[str, Any], *, seconds: float = math.inf) -> Any:
         """Run a task in a worker, after others that came first; see :func:`holdfast.web.worker.run_task`."""
-        return await anyio.to_thread.run_sync(run_task, name, arguments, self.limits, limiter=self.workers)
+        limits = replace(self.limits, seconds=min(seconds, self.limits.seconds))
+        return await anyio.to_thread.run_sync(run_task, name, arguments, limits, limiter=self.workers)

@@ -60,6 +60,10 @@ class TaskError(ValueError):
         self.question = question
 
 
+class ExhaustedError(TaskError):
+    """A task used up its limits or broke down, so that trying the file again in another way would take as long."""
+
+
 def _context() -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
@@ -130,14 +134,14 @@ def _receive(receiving: connection.Connection, end: float, limits: Limits) -> by
         content += piece
         if len(content) > MAX_ANSWERED:
             raise TaskError("The answer is too long to be shown; try a smaller file.")
-    raise TaskError(_too_slow(limits))
+    raise ExhaustedError(_too_slow(limits))
 
 
 def _read_answer(content: bytes | None, code: int | None, limits: Limits) -> Any:
     try:
         answer = json.loads(content or b"")
     except ValueError:
-        raise TaskError(_why_it_broke(code, limits)) from None
+        raise ExhaustedError(_why_it_broke(code, limits)) from None
     if "error" in answer:
         raise TaskError(answer["error"], answer.get("question"))
     return answer["answer"]

@@ -1,6 +1,7 @@
 """The features of a study: a table to search and sort, and a page for each of them."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -255,6 +256,8 @@ def _count_all(result: StudyResult) -> dict[str, tuple[NDArray[np.int32], int]]:
 
 MAX_SHOWN = 1000
 MAX_SEARCHED = 200
+SHARES = ("frequency", "low", "high", "with_stand_ins", "probability", "new_study")
+"""Columns of a checked list that are shares of resamples or of studies."""
 SORTS = {
     "frequency": "frequency", "with-stand-ins": "frequency with stand-ins", "effect": "effect", "name": "name",
     "column": "order in the file",
@@ -319,6 +322,43 @@ def show_features(site: Site, study: str, query: FeaturesQuery) -> Page:
     page.features = features.describe(page.columns)
     page.more = replace(query, most=min(query.most + 100, MAX_SHOWN)).address(study)
     return page
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListForm:
+    """A list of features to check.
+
+    Attributes
+    ----------
+    names : str
+        The names, one in each line, or separated by commas, semicolons or tabs in one line.
+    candidate : str
+        Name of a candidate; by default the one that a report is about.
+    """
+
+    names: str = ""
+    candidate: str = ""
+
+
+@routes.form("/studies/{study}/check", "check.html.j2")
+def check_list(site: Site, study: str, form: ListForm) -> Page:
+    """Check a list of features against the resamples of a candidate, name by name."""
+    text = form.names.strip()
+    names = [name.strip() for name in (text.splitlines() if "\n" in text else re.split(r"[,;\t]", text))]
+    names = list(dict.fromkeys(filter(None, names)))
+    if not names:
+        raise RefusedError(400, "There are no names in the field: paste your list first, one name in each line.")
+    if len(names) > MAX_SHOWN:
+        raise RefusedError(400, f"Expected at most {MAX_SHOWN:,} names, got {len(names):,}.")
+    snapshot = site.results.get(study)
+    candidate = with_candidate(snapshot, FeaturesQuery(candidate=form.candidate)).candidate
+    top = features_that_count(snapshot.result, candidate)
+    checked = without_warnings(lambda: check_features(names, snapshot.result, candidate, top=top))
+    return Page(
+        state=site.launcher.state(study), label=find_labels(snapshot).candidate(candidate), candidate=candidate,
+        names=names, columns=[str(column) for column in checked.columns], shares=SHARES,
+        rows=checked.reset_index(names="feature").to_dict(orient="records"),
+    )  # fmt: skip
 
 
 def check_query(query: FeaturesQuery) -> None:

@@ -1,13 +1,15 @@
 """Uploaded selections: how stable they are, how sure that is, what makes them vary, and whether they differ."""
 
 import io
+import re
 import shlex
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
+from starlette.responses import RedirectResponse
 
 from holdfast.datasets import load_example
 from holdfast.inference.intervals import check_level
@@ -30,7 +32,7 @@ from holdfast.web.rendering import Page
 from holdfast.web.routing import Routes, list_changes, make_address
 from holdfast.web.selections import CHOICES, UNNAMED, list_measures, parse_undefined, plain_sentence
 from holdfast.web.site import Site
-from holdfast.web.worker import TaskError
+from holdfast.web.worker import ExhaustedError, TaskError
 
 routes = Routes()
 
@@ -63,7 +65,10 @@ def list_answers(address: str, query: Any, question: Question | None) -> tuple[d
 # The page
 
 
+SELECTIONS_SECONDS = 60
+"""Seconds in which selections must be read and measured."""
 NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 EXAMPLES = {"ten-best": 10, "five-best": 5}
 """Examples by name: how many of the best features of each bootstrap sample count as selected."""
 
@@ -94,6 +99,54 @@ DEFAULT_QUERY = SelectionsQuery()
 def show_measure(site: Site) -> Page:
     """List the selections that were uploaded."""
     return Page(uploads=tuple(site.uploads.list("selections")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastedText:
+    """Selections that were pasted.
+
+    Attributes
+    ----------
+    text : str
+        The selections.
+    form : {"txt", "csv", "tsv", "json"} or empty
+        How they are written; empty for what they look like.
+    called : str
+        What they are to be called.
+    """
+
+    text: str = ""
+    form: Literal["", "txt", "csv", "tsv", "json"] = ""
+    called: str = ""
+
+
+@routes.form("/measure")
+async def paste_selections(site: Site, form: PastedText) -> RedirectResponse:
+    """Store pasted selections as an upload, and lead to its page."""
+    if not form.text.strip():
+        raise RefusedError(400, "There are no selections in the field: paste them first, one run in each line.")
+    name = re.sub(r"(?i)\.(txt|csv|tsv|json)$", "", form.called.strip()) or "pasted"
+    content = form.text.encode("utf-8", "replace")
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield content
+
+    free = site.uploads.free_name(f"{name}.{form.form or guess_ending(form.text)}")
+    upload = await site.uploads.receive(free, "selections", len(content), pieces())
+    return RedirectResponse(f"/selections/{upload.upload}", 303)
+
+
+def guess_ending(text: str) -> str:
+    """Return what a text looks like: JSON, a table (numbers below a header), or lists of names."""
+    if text.lstrip()[:1] in ("[", "{"):
+        return "json"
+    lines = text.strip().splitlines()
+    mark = next((mark for mark in "\t;," if mark in lines[0]), None)
+    if mark is None or len(lines) < 2:
+        return "txt"
+    head, *rows = ([cell.strip().replace(",", ".") for cell in line.split(mark)] for line in lines)
+    numbers = all(len(row) == len(head) and all(map(NUMBER.fullmatch, row[1:])) for row in rows)
+    return ("tsv" if mark == "\t" else "csv") if numbers and not all(map(NUMBER.fullmatch, head[1:])) else "txt"
 
 
 @routes.action("POST", "/measure/examples/{example}", status=201)
@@ -131,12 +184,14 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Pa
     try:
         options = {"measure": query.measure, "level": query.level, "undefined": query.undefined}
         answer = await site.run_task(
-            "measure_selections", {"path": path, "reading": reading, "half_width": query.half_width, **options}
+            "measure_selections",
+            {"path": path, "reading": reading, "half_width": query.half_width, **options},
+            seconds=SELECTIONS_SECONDS,
         )
         measurement = from_plain(Measurement, answer)
     except TaskError as error:
         question, problem = read_question(site, error, query)
-        if question is not None or not query.measure:
+        if not isinstance(error, ExhaustedError) and (question is not None or not query.measure):
             preview = await _preview(site, path)
         if preview is not None and question is not None and question.option == "layout":
             preview = replace(preview, kind_reason="")  # which is what is asked
@@ -165,7 +220,9 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Pa
 async def _preview(site: Site, path: str) -> SelectionsInspection | None:
     """The beginning of a file; None if it cannot be read at all."""
     try:
-        return from_plain(SelectionsInspection, await site.run_task("inspect_selections", {"path": path}))
+        return from_plain(
+            SelectionsInspection, await site.run_task("inspect_selections", {"path": path}, seconds=SELECTIONS_SECONDS)
+        )
     except TaskError:
         return None
 
@@ -251,7 +308,9 @@ async def show_comparison(site: Site, query: CompareQuery) -> Page:
                 "reading": list_reading(query), "measure": query.measure, "level": query.level,
                 "undefined": query.undefined, "paired": query.paired, "pair": [query.first, query.second],
             }  # fmt: skip
-            comparison = from_plain(SelectionsComparison, await site.run_task("compare_selections", arguments))
+            comparison = from_plain(
+                SelectionsComparison, await site.run_task("compare_selections", arguments, seconds=SELECTIONS_SECONDS)
+            )
         except TaskError as error:
             question, problem = read_question(site, error, query)
     return Page(
