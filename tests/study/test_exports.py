@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -15,8 +16,10 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
+from holdfast.io.loading import read_frame
 from holdfast.io.selections import protect_formula
 from holdfast.selectors import AnovaF, ElasticNetPath, ReliefF
+from holdfast.study.exports import write_table
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X.iloc[:80, :12].rename(
@@ -67,12 +70,12 @@ def same(a, b):
     return a == b or (a is None and b is None) or (a != a and b != b)
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "csv2", "parquet"])
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_stability_of_what_was_exported_is_the_study_s_to_the_last_bit(results, design, format, tmp_path):
     result = results[design]
     quietly(result.export, tmp_path, format)
-    file = tmp_path / f"selections.{format}"
+    file = tmp_path / f"selections.{format.removesuffix('2')}"
     for candidate in result.candidates:
         assert hf.read_preferences(file, candidate=candidate) == result.preferences(candidate)
         printed = json.loads(call("measure", file, "--candidate", candidate, "--json").stdout)
@@ -244,3 +247,22 @@ def test_a_latex_table_without_intervals_says_why(results):
     text = quietly(results["pairs"].to_latex)
     assert "; without intervals: " in text
     assert " -- " in text or "{--}" in text
+
+
+def test_tables_for_spreadsheets_of_europe_and_for_excel(results, tmp_path):
+    result = results["runs"]
+    for format in ("csv2", "xlsx"):
+        quietly(result.export, tmp_path / format, format)
+    expected = result.summary()["stability"].tolist()
+    text = (tmp_path / "csv2" / "summary.csv").read_text(encoding="utf-8-sig")
+    semicolons = pd.read_csv(tmp_path / "csv2" / "summary.csv", sep=";", decimal=",", encoding="utf-8-sig")
+    assert ";" in text.splitlines()[0]
+    assert semicolons["stability"].tolist() == pytest.approx(expected)
+    assert read_frame(tmp_path / "xlsx" / "summary.xlsx")["stability"].tolist() == pytest.approx(expected)
+    write_table(pd.DataFrame({"=a": ["=1+1", "b\x00c"]}), tmp_path / "t.xlsx", "xlsx")
+    cells = openpyxl.load_workbook(tmp_path / "t.xlsx").active
+    assert [[cell.value for cell in row] for row in cells.iter_rows()] == [["'=a"], ["'=1+1"], ["b c"]]
+    with pytest.raises(ValueError, match=r"fewer than 1,048,576 rows for .*; write CSV"):
+        write_table(pd.DataFrame({"a": np.zeros(2**20)}), tmp_path / "t.xlsx", "xlsx")
+    with pytest.raises(ValueError, match="one of csv, csv2, xlsx, parquet, got 'xls'"):
+        result.export(tmp_path, "xls")

@@ -32,6 +32,7 @@ def features(
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="CSV file to which all features are written.")
     ] = None,
+    table_format: options.TableText = "csv",
     threshold: options.Threshold = 0.5,
     data: options.StudyData = None,
     target: options.Target = None,
@@ -54,7 +55,10 @@ def features(
         X = None if data is None else matching_data(store, result, data, target, quiet).X
         found = result.features(candidate, level=level, threshold=threshold, X=X)
     if csv is not None:
-        _as_cells(found).to_csv(csv, index=False)
+        from holdfast.study.exports import write_table
+
+        format = options.check_table_format("xlsx" if csv.suffix == ".xlsx" else table_format)
+        write_table(_as_cells(found), csv, format)
     if as_json:
         print_json("features", found.to_dict())
     elif csv is not None:

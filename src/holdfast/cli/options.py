@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -12,6 +12,7 @@ from holdfast.io.options import OPTIONS
 
 if TYPE_CHECKING:
     from holdfast.measures import Measure
+    from holdfast.study.exports import TableFormat
 
 
 SPELLED = "NAME[:param=value,…]"
@@ -109,6 +110,12 @@ Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", metavar="N", help="Number of processes; -1 uses all cores (default 1).")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no notes on stderr.")]
+TableText = Annotated[
+    str,
+    typer.Option(
+        metavar="csv|csv2|xlsx", help="How --csv writes: csv2 with decimal commas and semicolons, xlsx for Excel."
+    ),
+]
 StoreFile = Annotated[Path, typer.Argument(help="Store of a study.")]
 MeasureText = Annotated[
     str | None,
@@ -250,6 +257,13 @@ def as_options(text: str) -> str:
     text = re.sub(rf"\b({lists})=\[([^\]]+)\]", repeat, text)
     text = re.sub(rf"\b({flags})=True()", spell, text)
     return re.sub(rf"\b({'|'.join(kinds)})=([\w'\"])?", spell, text)
+
+
+def check_table_format(text: str) -> "TableFormat":
+    """Return the format in which --csv writes."""
+    if text not in ("csv", "csv2", "xlsx"):
+        raise ValueError(f"Expected --table-format csv, csv2 or xlsx, got {text!r}.")
+    return cast("TableFormat", text)
 
 
 def literal(text: str) -> Any:

@@ -104,6 +104,7 @@ def report(
 def export(
     store: options.StoreFile,
     csv: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for CSV files.")] = None,
+    table_format: options.TableText = "csv",
     parquet: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for Parquet files.")] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="File for the LaTeX table of candidates.")] = None,
     measure: options.MeasureText = None,
@@ -132,7 +133,7 @@ def export(
     files: list[Path] = []
     with notes(quiet):
         if csv is not None:
-            files += result.export(csv, "csv")
+            files += result.export(csv, options.check_table_format(table_format))
         if parquet is not None:
             files += result.export(parquet, "parquet")
         if latex is not None:

@@ -108,6 +108,8 @@ def _read_long(path: Path) -> pd.DataFrame:
     frame = cells.iloc[1:].set_axis(cells.iloc[0].tolist(), axis=1)
     for name in ("candidate", "run", "feature"):
         frame[name] = frame[name].str.removeprefix(QUOTE)
+    for name in {"value", "fraction"} & set(frame.columns):  # with decimal commas where a study wrote them so
+        frame[name] = frame[name].str.replace(",", ".", regex=False)
     return frame
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from holdfast.declared import About
 from holdfast.inference.designs import UNKNOWN, DesignedRuns
-from holdfast.io.files import as_path, pyarrow_parquet
+from holdfast.io.files import as_path, missing_package, pyarrow_parquet
 from holdfast.io.selections import protect_formula, read_exported
 from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Kind
@@ -22,7 +22,8 @@ from holdfast.text import escape_latex, format_interval, format_number, format_s
 if TYPE_CHECKING:
     from holdfast.study.tables import StudyTables
 
-TableFormat: TypeAlias = Literal["csv", "parquet"]
+TableFormat: TypeAlias = Literal["csv", "csv2", "xlsx", "parquet"]
+NOT_IN_EXCEL = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
 
 
 def export(self: "StudyTables", folder: str | Path, format: TableFormat = "parquet") -> list[Path]:
@@ -32,8 +33,9 @@ def export(self: "StudyTables", folder: str | Path, format: TableFormat = "parqu
     ----------
     folder : path
         Folder to write into; it is made if it is not there.
-    format : {"parquet", "csv"}
-        Format of the files. In CSV, texts that a spreadsheet would run as a formula begin with a quote.
+    format : {"parquet", "csv", "csv2", "xlsx"}
+        Format of the files; ``"csv2"`` is CSV with decimal commas and semicolons, for spreadsheets in much of Europe.
+        In CSV and Excel, texts that a spreadsheet would run as a formula begin with a quote.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def export(self: "StudyTables", folder: str | Path, format: TableFormat = "parqu
     Raises
     ------
     ValueError
-        If there is no such format.
+        If there is no such format, or a table has more rows than a sheet of Excel.
 
     See Also
     --------
@@ -53,18 +55,36 @@ def export(self: "StudyTables", folder: str | Path, format: TableFormat = "parqu
     """
     folder = as_path(folder, "the path of a folder")
     if format not in get_args(TableFormat):
-        raise ValueError(f"Expected format='csv' or 'parquet', got {format!r}.")
+        raise ValueError(f"Expected format= to be one of {', '.join(get_args(TableFormat))}, got {format!r}.")
     if format == "parquet":
         pyarrow_parquet(folder)
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for name, table in _make_tables(self).items():
-        files.append(folder / f"{name}.{format}")
-        if format == "csv":
-            _protect(table).to_csv(files[-1], index=False)
-        else:
-            table.to_parquet(files[-1], index=False)
+        files.append(folder / f"{name}.{'csv' if format == 'csv2' else format}")
+        write_table(table, files[-1], format)
     return files
+
+
+def write_table(table: pd.DataFrame, path: str | Path, format: TableFormat) -> None:
+    """Write a table for other programs; in spreadsheets, no text is a formula."""
+    if format == "parquet":
+        table.to_parquet(path, index=False)
+        return
+    table = _protect(table)
+    if format == "csv":
+        table.to_csv(path, index=False)
+    elif format == "csv2":
+        table.to_csv(
+            path, index=False, sep=";", decimal=",", encoding="utf-8-sig"
+        )  # without a mark, Excel takes Latin-1
+    elif len(table) >= 2**20:
+        raise ValueError(f"Expected fewer than {2**20:,} rows for {path}, as Excel has, got {len(table):,}; write CSV.")
+    else:
+        try:
+            table.replace(NOT_IN_EXCEL, " ", regex=True).to_excel(path, index=False, engine="openpyxl")
+        except ImportError:
+            raise missing_package("openpyxl", "writing Excel files") from None
 
 
 def _make_tables(study: "StudyTables") -> dict[str, pd.DataFrame]:
