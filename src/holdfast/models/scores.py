@@ -881,7 +881,7 @@ def _ask_scikit_learn(scorers: Mapping[str, Scorer], cells: Cells, cell: int, sc
 
 
 def ask_scorer(name: str, scorer: Any, model: Any, X: Any, y: NDArray[Any]) -> float:
-    """Return the score of a model; if it is for two classes and there are more, the error names scores for more."""
+    """Return the score of a model; if it is for two classes and there are more, a note of the error names others."""
     try:
         return float(scorer(model, X, y))
     except Exception as error:
@@ -890,9 +890,8 @@ def ask_scorer(name: str, scorer: Any, model: Any, X: Any, y: NDArray[Any]) -> f
             raise
         others = [other for other in SCORES if other.startswith(f"{name}_")]
         remedy = f"; for more take {join_first(others)}" if others else ""
-        raise ValueError(
-            f"the score {name} failed: it is for two classes, and there are {n_classes}{remedy}"
-        ) from error
+        error.add_note(f"the score {name} failed: it is for two classes, and there are {n_classes}{remedy}")
+        raise
 
 
 # Models of which only the answers are known

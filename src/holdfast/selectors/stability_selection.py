@@ -342,8 +342,8 @@ class StabilitySelection(ResamplingWrapper):
         check_copies(self.copies, data.groups)
         if isinstance(self.base, StabilitySelection):
             raise ValueError(
-                "Expected a base other than Stability Selection, which would fit thousands of models and has no order of "
-                "features to take the first q of; give the base of that one, such as ElasticNetPath()."
+                "Expected a base other than Stability Selection, which would fit thousands of models and has no order "
+                "of features to take the first q of; give the base of that one, such as ElasticNetPath()."
             )
         return super().share(data)
 

@@ -96,9 +96,10 @@ class Failure(NamedTuple):
 
     @classmethod
     def from_exception(cls, stage: str, error: BaseException) -> "Failure":
-        """Record an exception with its traceback."""
+        """Record an exception with its notes and its traceback."""
         lines = "".join(traceback.format_exception(error))
-        return cls(stage, f"{type(error).__name__}: {error}".strip().removesuffix(":"), lines)
+        words = "; ".join([str(error).removesuffix("."), *error.__notes__]) if hasattr(error, "__notes__") else error
+        return cls(stage, f"{type(error).__name__}: {words}".strip().removesuffix(":"), lines)
 
 
 class Cell(NamedTuple):
