@@ -464,7 +464,7 @@ class BenchmarkResult(ResultMixin):
         for name in names:
             if name not in self.candidates:
                 raise ValueError(f"Expected candidates of the study ({', '.join(self.candidates)}), got {name!r}.")
-        blocks, cells = make_blocks(self._table(what)[names]), self.cells
+        blocks, cells = make_blocks(self._table(what)[list(names)]), self.cells
         missing = cells[cells[what].isna() & cells["candidate"].isin(names) & cells["dataset"].isin(list(self.results))]
         reasons = missing.groupby(["candidate", "reason"], sort=False)["dataset"].agg(", ".join).reset_index()
         why = [f"{row.candidate} on {row.dataset}: {str(row.reason).strip('.')}." for row in reasons.itertuples()]
