@@ -400,6 +400,14 @@ def test_a_study_that_could_not_begin_says_why_and_can_be_tried_again(client, fo
 # The first page
 
 
+@pytest.mark.parametrize("path", ["/", "/new", "/measure", "/explore"])
+def test_the_navigation_says_where_one_is(client, path):
+    page = client.get(path).text
+    assert re.findall(r'<a href="([^"]+)" aria-current="page">', page) == [path]
+    labels = re.findall(r'<nav[^>]* aria-label="([^"]+)"', page)
+    assert len(set(labels)) == len(labels)
+
+
 def test_the_first_page_says_what_each_study_is_about(client):
     page = plain(client.get("/").text)
     assert "data from a program: 569 rows × 30 features · ANOVA F, Random choice · 12 resamples" in page
