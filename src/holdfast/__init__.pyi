@@ -30,6 +30,7 @@ from .measures import UndefinedStabilityError as UndefinedStabilityError
 from .measures import UndefinedStabilityWarning as UndefinedStabilityWarning
 from .measures import corrected as corrected
 from .preferences import Preferences as Preferences
+from .replication import check_features as check_features
 from .replication import replicability as replicability
 from .resampling import Bootstrap as Bootstrap
 from .resampling import ComplementaryPairs as ComplementaryPairs
@@ -46,7 +47,6 @@ from .study import StudyError as StudyError
 from .study import TargetPrecision as TargetPrecision
 from .study import from_cross_validate as from_cross_validate
 from .study import load_study as load_study
-from .tradeoff import check_features as check_features
 from .tradeoff import nested_choice as nested_choice
 from .tradeoff import optimize as optimize
 

@@ -14,7 +14,7 @@ import pandas as pd
 from holdfast import tradeoff
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.measures import Measure
-from holdfast.replication import study_replicability
+from holdfast.replication import study_replicability, tabulate_features
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.tables import StudyTables
@@ -78,6 +78,7 @@ class StudyResult(ResultMixin, StudyTables):
     recovery = tradeoff.recovery
     prediction_agreement = tradeoff.prediction_agreement
     replicability = study_replicability
+    tabulate_features = tabulate_features
 
     # Shown
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
-from holdfast.cli.features import judge_list
-from holdfast.tradeoff.selected import DOES_NOT_HOLD, NOT_ABOVE_CHANCE
+from holdfast.replication.lists import judge_list
+from holdfast.tradeoff.selected import DOES_NOT_HOLD, IN_DOUBT, NOT_ABOVE_CHANCE
 from study_parts import anova, small_data
 
 X, Y = small_data(n=120)
@@ -96,13 +96,16 @@ def test_a_list_is_judged_as_a_whole_and_unknown_names_get_a_hint(folder):
     mixed = run("check", "f0,f11,F00", *wide).stdout
     assert "The list as a whole does not hold: of 3 features, 1 holds." in mixed
     assert "AUC [interval]" in mixed
-    often = {"feature": "f0", "verdict": "selected often; not shown to carry information"}
-    found = hf.load_study(folder / "s.db").features("anova(k=4)")
-    assert judge_list([often], found).startswith(f"The whole list is {often['verdict']} (1 feature).")
-    some = judge_list([often, {"feature": "f11", "verdict": "undecided"}], found)
-    assert f"of 2 features, 1 is {often['verdict']}. Of the others, 1 is undecided." in some
-    rare = [{"feature": "f11", "verdict": verdict} for verdict in (DOES_NOT_HOLD, *[NOT_ABOVE_CHANCE] * 8)]
-    assert "Of the others, 1 does not hold; 8 do not hold (may be chance)." in judge_list([often, *rare], found)
+    often = "selected often; not shown to carry information"
+    found = hf.load_study(folder / "s.db").features("anova(k=4)").frame
+    assert judge_list(["f0"], [often], found).startswith(f"The whole list is {often} (1 feature).")
+    some = judge_list(["f0", "f11"], [often, "undecided"], found)
+    assert f"of 2 features, 1 is {often}. Of the others, 1 is undecided." in some
+    rare = [DOES_NOT_HOLD, *[NOT_ABOVE_CHANCE] * 8]
+    judged = judge_list([f"f{number}" for number in range(10)], [often, *rare], found)
+    assert "Of the others, 1 does not hold; 8 do not hold (may be chance)." in judged
+    doubted = judge_list(["f0", "f1"], ["holds", IN_DOUBT], found)
+    assert "of 2 features, 1 holds. Of the others, 1 is selected often (in doubt as a feature)." in doubted
     assert "unknown; did you mean 'f0'?" in mixed
     none = run("check", "genie,other", "--store", folder / "s.db")
     assert "No feature of the study has a name of this list" in str(none.exception)
@@ -127,3 +130,75 @@ def test_the_card_of_features_tells_what_is_printed(folder):
     assert card.frame["feature"].tolist() == found.frame["feature"].tolist()
     assert card.note == found.scope
     assert "AUC low" in found._repr_html_()
+
+
+NOT_KNOWN = "How many of these features a new study would select is not known"
+
+
+@pytest.fixture(scope="module")
+def begun(folder, tmp_path_factory):
+    """A study that the command began, without what a new study would select."""
+    path = tmp_path_factory.mktemp("begun") / "s.db"
+    study = ("--select", "anova:k=3", "--resamples", 20, "--estimator", "knn", "--no-replicability", "--quiet")
+    assert run("study", folder / "patients.csv", "--target", "status", *study, "--store", path).exit_code == 0
+    return path
+
+
+def test_a_list_gets_probabilities_in_a_new_study_once_they_are_estimated(folder, begun):
+    names = "f0,f1,f11"
+    before = run("check", names, "--store", begun)
+    assert f"{NOT_KNOWN}: it has not been estimated; holdfast check {names} --store" in before.stdout
+    assert "--data FILE estimates it" in before.stdout
+    assert "new study  " not in before.stdout  # no column without a number
+    asked = run("check", names, "--store", begun, "--data", folder / "patients.csv", "--json")
+    assert "The result is stored in" in asked.stderr
+    told, stored = json.loads(asked.stdout), json.loads(run("check", names, "--store", begun, "--json").stdout)
+    assert stored == told
+    probabilities = [row["new_study"] for row in told["features"]]
+    assert all(0 <= probability <= 1 for probability in probabilities)
+    assert told["new_study"]["expected"] == pytest.approx(sum(probabilities))
+    assert told["new_study"]["low"] <= told["new_study"]["expected"] <= told["new_study"]["high"]
+    assert "of your 3 features" in told["new_study"]["sentence"]
+    assert probabilities[0] > probabilities[2]
+    again = run("check", names, "--store", begun, "--data", folder / "patients.csv")
+    assert "repeated split-half follows" not in again.stderr
+    assert told["new_study"]["sentence"] in again.stdout
+    assert "new study" in run("features", begun).stdout
+
+
+@pytest.mark.parametrize(("share", "code", "verdict"), [(0.5, 0, "Passed"), (0.75, 3, "Not passed"), (0, 0, "Passed")])
+def test_a_list_is_a_gate_for_a_log(share, code, verdict, folder):
+    wide = "f0,f11", "--store", folder / "s.db", "--candidate", "anova(k=4)", "--require", share
+    shown = run("check", *wide)
+    assert shown.exit_code == code
+    (line,) = shown.stderr.splitlines()
+    assert line.startswith(f"holdfast: {verdict}: 1 of 2 features holds (50 %; at least {100 * share:.0f} % required)")
+    told = run("check", *wide, "--json")
+    assert told.exit_code == code
+    assert json.loads(told.stdout)["passed"] == (code == 0)
+
+
+@pytest.mark.parametrize("share", ["-0.1", "1.5", "nan"])
+def test_no_share_that_can_be_required_is_wrong_input(share, folder):
+    refused = run("check", "f0", "--store", folder / "s.db", f"--require={share}")
+    assert "Expected a share from 0 to 1 for --require" in str(refused.exception)
+
+
+def test_effects_have_one_direction_in_table_csv_and_json(tmp_path):
+    store = tmp_path / "turned.db"
+    study = hf.Study(selectors={"anova": anova(k=2)}, perturbation=hf.Bootstrap(25))
+    found = study.run(X, np.where(Y == 1, "a", "b"), store=store).features()  # higher in the first class
+    assert found.frame["effect"][0] < 0.5
+    effect = found.to_frame()["effect"][0]
+    assert effect == pytest.approx(1 - found.frame["effect"][0])
+    run("features", store, "--csv", tmp_path / "f.csv")
+    run("export", store, "--csv", tmp_path / "tables")
+    written, exported = pd.read_csv(tmp_path / "f.csv"), pd.read_csv(tmp_path / "tables" / "features.csv")
+    features = json.loads(run("features", store, "--json").stdout)["frame"]
+    checked = json.loads(run("check", "f0", "--store", store, "--json").stdout)["features"]
+    assert [table["effect"][0] for table in (written, exported)] == pytest.approx([effect] * 2)
+    assert [row[0]["effect"] for row in (features, checked)] == pytest.approx([effect] * 2)
+    assert "higher in a" in run("features", store).stdout
+    assert ["candidate", *written.columns, "column"] == list(exported.columns)
+    assert set(exported["feature"]) == set(X.columns)  # those that were never selected, too
+    assert written["second_effect"][0] > 0

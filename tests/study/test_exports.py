@@ -137,7 +137,7 @@ def test_names_that_a_spreadsheet_would_run_are_texts(results, tmp_path):
     texts = {*selections["feature"], *selections["candidate"]}
     assert "'=lasso" in texts
     assert not [text for text in texts if text.startswith(("=", "+", "-", "@"))]
-    features = (tmp_path / "features.csv").read_text().splitlines()
+    features = pd.read_csv(tmp_path / "features.csv", keep_default_na=False)["feature"]
     assert {"'=radius", "''quoted", "'-1", "NA"} <= set(features)
     for name in ("=1", "+x", "-", "@a", "'", "plain", ""):
         assert protect_formula(name).removeprefix("'") == name or protect_formula(name) == name

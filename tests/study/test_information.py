@@ -18,7 +18,7 @@ import holdfast as hf
 from holdfast.report import summarize
 from holdfast.report.verdict import find_standing, match_headline
 from holdfast.selectors import AnovaF
-from holdfast.tradeoff.selected import compare_with_guessing
+from holdfast.tradeoff.selected import compare_with_guessing, judge_features
 from results import make_result, scores_around, sets_with_core
 
 heavy = pytest.mark.skipif(
@@ -224,7 +224,7 @@ def test_equal_gains_have_no_spread_and_are_judged_by_their_sign():
 
 def test_a_feature_holds_only_where_the_headline_says_so():
     for gain, label in ((0.3, "holds"), (0.0, "selected often; not shown to carry information")):
-        found = hf.check_features([0], scored(gain), "c0")
+        found = judge_features([0], scored(gain), "c0")
         assert found["verdict"].tolist() == [label]
     data = X.copy()
     data[:, :5] += 3 * Y[:, None]

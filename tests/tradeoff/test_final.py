@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import holdfast as hf
 from holdfast.datasets import make_redundant
 from holdfast.inference.features import frequency_interval
+from holdfast.tradeoff.selected import judge_features
 from results import make_result, scores_around, sets_with_core
 
 RNG = np.random.default_rng(0)
@@ -88,17 +89,17 @@ def test_stand_ins_take_turns():
 def test_with_data_stand_ins_must_be_correlated_too():
     result = make_result({"a": {"sets": TURNS}})
     X = np.random.default_rng(0).standard_normal((100, 20))
-    assert hf.check_features([1], result, "a", X=X)["stand_ins"].tolist() == [()]
+    assert judge_features([1], result, "a", X=X)["stand_ins"].tolist() == [()]
     X[:, 2] = X[:, 1] + 0.1 * X[:, 2]
-    assert hf.check_features([1], result, "a", X=X)["stand_ins"].tolist() == [(2,)]
+    assert judge_features([1], result, "a", X=X)["stand_ins"].tolist() == [(2,)]
     with pytest.raises(ValueError, match="Expected X with the 20 features of the study, got 3 columns"):
-        hf.check_features([1], result, "a", X=X[:, :3])
+        judge_features([1], result, "a", X=X[:, :3])
 
 
 def test_features_that_come_and_go_at_random_have_no_stand_ins():
     rng = np.random.default_rng(3)
     sets = [np.flatnonzero(rng.random(30) < 0.4).tolist() or [0] for _ in range(60)]
-    found = hf.check_features(range(30), make_result({"a": {"sets": sets}}, n_features=30), "a")
+    found = judge_features(range(30), make_result({"a": {"sets": sets}}, n_features=30), "a")
     assert (found["stand_ins"].str.len() > 0).sum() <= 2
 
 
@@ -140,14 +141,14 @@ def test_a_list_is_checked_name_by_name():
     sets = [[0, 1 + run % 2, *([3] if run % 2 else []), *([4] if run < 16 else []), 6 + run % 9] for run in range(40)]
     guessing = [(run, "always 0", "accuracy", 0.5) for run in range(40)]
     result = make_result({"a": {"sets": sets, "scores": scores_around(0.9, 40)}}, baselines=guessing)
-    found = hf.check_features([0, 1, 4, 5, "gene"], result)
+    found = judge_features([0, 1, 4, 5, "gene"], result)
     twice = "does not hold; at most twice chance"
     assert found["verdict"].tolist() == ["holds", "takes turns", "undecided", twice, "unknown"]
     assert found["count"].tolist() == [40, 20, 16, 0, 0]
     assert found.loc[1, "with_stand_ins"] == 1
     assert np.isnan(found.loc["gene", "frequency"])
     rare = [[0, *([1] if run < 10 else [])] for run in range(40)]
-    assert hf.check_features([1], make_result({"a": {"sets": rare}}), "a")["verdict"].tolist() == ["does not hold"]
+    assert judge_features([1], make_result({"a": {"sets": rare}}), "a")["verdict"].tolist() == ["does not hold"]
 
 
 def test_the_rarer_feature_has_no_softer_word():
@@ -156,17 +157,17 @@ def test_the_rarer_feature_has_no_softer_word():
         [0, *([1] if run < 25 else []), *([2] if run < 10 else []), *([3] if run < 3 else [])] for run in range(100)
     ]
     for n_features in (20, 500, 7000):
-        found = hf.check_features([1, 2, 3, 4], make_result({"a": {"sets": sets}}, n_features=n_features), "a")
+        found = judge_features([1, 2, 3, 4], make_result({"a": {"sets": sets}}, n_features=n_features), "a")
         assert all(verdict.startswith("does not hold") for verdict in found["verdict"])
 
 
 def test_chance_has_two_labels():
     """Five of 40 runs where chance is 6.25 %: not shown to exceed it, and not shown to stay below twice as much."""
     sets = [[0, *([1] if run < 5 else []), *([2] if run < 1 else [])] for run in range(40)]
-    few = hf.check_features([1, 2], make_result({"a": {"sets": sets}}, n_features=20), "a")
+    few = judge_features([1, 2], make_result({"a": {"sets": sets}}, n_features=20), "a")
     assert few["verdict"].tolist() == ["does not hold; may be chance", "does not hold; may be chance"]
     many = make_result({"a": {"sets": [one for one in sets for _ in range(5)]}}, n_features=20)
-    assert hf.check_features([2], many, "a")["verdict"].tolist() == ["does not hold; at most twice chance"]
+    assert judge_features([2], many, "a")["verdict"].tolist() == ["does not hold; at most twice chance"]
 
 
 @pytest.mark.parametrize("n_runs", [20, 100])
@@ -178,7 +179,7 @@ def test_what_is_said_to_be_at_most_twice_chance_is(n_runs, strengths):
     for _ in range(20 if os.environ.get("HOLDFAST_HEAVY") else 2):
         p = np.repeat(np.array(strengths) / np.mean(strengths) * 0.1, 200 // len(strengths))
         sets = [np.flatnonzero(rng.random(p.size) < p).tolist() for _ in range(n_runs)]
-        found = hf.check_features(range(p.size), make_result({"a": {"sets": sets}}, n_features=p.size), "a")
+        found = judge_features(range(p.size), make_result({"a": {"sets": sets}}, n_features=p.size), "a")
         labeled = (found["verdict"] == "does not hold; at most twice chance").to_numpy()
         said, right = said + labeled.sum(), right + (p[labeled] <= 2 * p.mean() + 1e-12).sum()
     assert right >= 0.95 * said
@@ -187,7 +188,7 @@ def test_what_is_said_to_be_at_most_twice_chance_is(n_runs, strengths):
 def test_several_candidates_must_be_told_apart():
     result = make_result({"a": {"sets": TURNS}, "b": {"sets": TURNS}})
     with pytest.raises(ValueError, match=r"Expected candidate= to say which of 2 to check .*\(a, b\)"):
-        hf.check_features([0], result)
+        judge_features([0], result)
 
 
 def test_rankings_need_a_size():
@@ -195,7 +196,7 @@ def test_rankings_need_a_size():
     result = make_result({"a": {"weights": weights}})
     with pytest.raises(ValueError, match="say with top= how many"):
         result.final_features("a")
-    assert len(hf.check_features([0], result, "a", top=5)) == 1
+    assert len(judge_features([0], result, "a", top=5)) == 1
     with pytest.raises(ValueError, match="Expected rankings or weights to cut"):
         make_result({"a": {"sets": TURNS}}).final_features("a", top=3)
 

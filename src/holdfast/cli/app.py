@@ -53,8 +53,9 @@ app = typer.Typer(
     "Two commands lead from a table to a report: `holdfast study data.csv --target COLUMN --estimator linear` "
     "and `holdfast report data-study.db`.\n\n"
     "`holdfast demo` shows it on embedded data; each command explains itself: `holdfast study --help`.",
-    epilog="Exit codes: 0 success, 2 invalid input or options (one sentence on stderr says what to do), 130 stopped by "
-    "Ctrl-C, 143 by SIGTERM (finished fits are stored). Results go to stdout, progress and notes to stderr.",
+    epilog="Exit codes: 0 success, 2 invalid input or options (one sentence on stderr says what to do), 3 --require or "
+    "--min-stability is not met, or undecided, 130 stopped by Ctrl-C, 143 by SIGTERM (finished fits are stored). "
+    "Results go to stdout, progress and notes to stderr.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,

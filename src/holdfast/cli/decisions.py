@@ -9,7 +9,7 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.options import parse_measure, parse_named, parse_rule
-from holdfast.cli.running import plan_for, run_study, settle, stopped_cleanly
+from holdfast.cli.running import N_PAIRS, plan_for, run_study, settle, stopped_cleanly, stored_command
 from holdfast.cli.terminal import console, interval, notes, number, print_json, say, table
 from holdfast.text import format_count, format_number, format_percent
 
@@ -284,6 +284,23 @@ def replicate(
         _print_replicability(found)
     if store is not None and candidate is not None:
         _store(store, candidate, found, study, table, quiet)
+
+
+def replicate_stored(
+    store: Path, candidate: str, typed: dict[str, Any], allow: list[str] | None, *, top: int | None, quiet: bool
+) -> "Replicability":
+    """Estimate what a new study would select for a candidate of a stored study, and store it."""
+    from holdfast.replication import replicability
+
+    if not quiet:
+        say("What a new study would select is not stored yet: repeated split-half follows.")
+    chosen, table, study = settle(typed, allow, file=stored_command(store), source=str(store)).plan(quiet=True)
+    with notes(quiet), stopped_cleanly():
+        found = replicability(
+            study, table, candidate=candidate, n_pairs=N_PAIRS, top=top, n_jobs=chosen["jobs"], progress=not quiet
+        )
+    _store(store, candidate, found, study, table, quiet)
+    return found
 
 
 def _store(store: Path, candidate: str, found: "Replicability", study: "Study", data: Any, quiet: bool) -> None:

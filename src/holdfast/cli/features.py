@@ -9,18 +9,22 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
+from holdfast.cli.decisions import replicate_stored
 from holdfast.cli.running import DEFAULTS, checked_options, read
 from holdfast.cli.studies import study
-from holdfast.cli.terminal import console, notes, print_json, table, write
-from holdfast.text import UNDEFINED, format_count, format_interval, format_number, format_percent, join_first
+from holdfast.cli.terminal import close_gate, console, notes, print_json, quote_path, table, write
+from holdfast.serialization import to_plain
+from holdfast.text import UNDEFINED, format_count, format_interval, format_number, format_percent
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from holdfast.io import Table
+    from holdfast.replication import ListCheck
     from holdfast.study import StudyResult
     from holdfast.tradeoff import SelectedFeatures
 
 MAX_PRINTED = 30
-EFFECT = ("effect", "effect_low", "effect_high")
 NAME_COLUMNS = ("feature", "features", "name", "gene")
 """Headers of the column that holds the names, in a table of features."""
 
@@ -48,23 +52,25 @@ def features(
 
     `holdfast features study.db --candidate "anova(n_features=10)" --csv features.csv`
     """
+    from holdfast.replication import add_new_study, find_known
     from holdfast.study import load_study
 
     result = load_study(store)
     with notes(quiet):
-        X = None if data is None else matching_data(store, result, data, target, quiet).X
+        X = None if data is None else matching_data(store, result, data, target).X
         found = result.features(candidate, level=level, threshold=threshold, X=X)
+        rows = add_new_study(result, found, find_known(result, found.candidate, level=level, X=X))
     if csv is not None:
         from holdfast.study.exports import write_table
 
         format = options.check_table_format("xlsx" if csv.suffix == ".xlsx" else table_format)
-        write_table(_as_cells(found), csv, format)
+        write_table(rows, csv, format)
     if as_json:
-        print_json("features", found.to_dict())
+        print_json("features", found.to_dict() | {"frame": to_plain(rows)})
     elif csv is not None:
         write(str(csv))
     else:
-        _print_features(found)
+        _print_features(found, rows)
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -81,40 +87,79 @@ def check(
         str | None, typer.Option(metavar="COLUMN", help="Column of the CSV file that holds the names.")
     ] = None,
     candidate: options.Candidate = None,
+    require: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Exit with code 3 unless at least this share of the list holds, for CI."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Data file of the study, to estimate what a new study would select if that is not stored yet.",
+        ),
+    ] = None,
+    target: options.Target = None,
+    allow: options.Allow = None,
     threshold: options.Threshold = 0.5,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Check a list of features against a study: whether each would be selected again.
+    """Check your own list against a study: how often each feature is selected, and how many a new study would select.
 
     **Examples**
 
     `holdfast check genes.txt --store study.db`
 
     `holdfast check "age, stage, ki67" --store study.db --candidate "lasso(n_features=10)"`
+
+    `holdfast check genes.txt --store study.db --data patients.csv`
+
+    `holdfast check genes.txt --store study.db --require 0.8`
     """
+    from holdfast.replication import check_list, find_known, knows_lists
     from holdfast.study import load_study
-    from holdfast.tradeoff import check_features
     from holdfast.tradeoff.selected import default_candidate, features_that_count
 
+    if require is not None and not 0 <= require <= 1:
+        raise ValueError(f"Expected a share from 0 to 1 for --require, got {require}.")
     wanted, result = read_list(names, column), load_study(store)
+    _refuse_unknown(wanted, result)
     with notes(quiet):
         chosen = default_candidate(result) if candidate is None else candidate
-        found = result.features(chosen, level=level, threshold=threshold)
+        X = None if data is None else matching_data(store, result, data, target).X
         top = features_that_count(result, chosen)
-        checked = check_features(wanted, result, chosen, level=level, threshold=threshold, top=top)
-    strengths = found.frame.assign(feature=found.frame["feature"].astype(str)).set_index("feature")
-    rows: list[dict[str, Any]] = []
-    for name, row in zip(wanted, cast("list[dict[str, Any]]", checked.to_dict(orient="records")), strict=True):
-        effect = {column: float(strengths[column].get(name, float("nan"))) for column in EFFECT}
-        rows.append({"feature": name, **row, "direction": strengths["direction"].get(name), **effect})
-    _refuse_unknown(rows, result)
-    sentence = judge_list(rows, found)
+        known = find_known(result, chosen, level=level, X=X)
+    if data is not None and not knows_lists(known):
+        typed = {"data": str(data), **({} if target is None else {"target": target})}
+        known = replicate_stored(store, chosen, typed, allow, top=top, quiet=quiet).at_level(level)
+    with notes(quiet):
+        checked = check_list(wanted, result, chosen, known=known, X=X, level=level, threshold=threshold, top=top)
+    passed = require is None or checked.n_holding >= require * len(wanted)
+    sentence = "" if require is None else _describe_gate(checked, require, passed)
     if as_json:
-        print_json("check", {"candidate": chosen, "features": rows, "conclusion": sentence})
+        rows = checked.frame.reset_index().to_dict(orient="records")
+        record = {"candidate": chosen, "features": rows, "conclusion": checked.conclusion,
+                  "new_study": checked.new_study.to_dict()}  # fmt: skip
+        print_json("check", record | ({"passed": passed} if sentence else {}))
     else:
-        _print_check(rows, found, result, sentence)
+        _print_check(checked, result)
+        command = f"holdfast check {quote_path(names)} --store {quote_path(store)} --data FILE"
+        console().print(checked.new_study.sentence.replace("X= and y= estimate", f"{command} estimates"))
+    if sentence:
+        close_gate(sentence, passed)
+
+
+def _describe_gate(checked: "ListCheck", require: float, passed: bool) -> str:
+    """Whether enough of a list holds, in a sentence for a log."""
+    size, holding = len(checked.frame), checked.n_holding
+    undecided = int((checked.frame["verdict"] == "undecided").sum())
+    more = f", {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
+    return (
+        f"{'Passed' if passed else 'Not passed'}: {holding} of {format_count(size, 'feature')} "
+        f"{'holds' if holding == 1 else 'hold'} ({format_percent(holding / size, 0)}; at least "
+        f"{format_percent(require, 0)} required){more}."
+    )
 
 
 # Lists
@@ -157,52 +202,21 @@ def _read_column(path: Path, column: str | None) -> list[str]:
     return values if known or column else [str(chosen).strip(), *values]  # a list without a header begins at once
 
 
-def _refuse_unknown(rows: Sequence[Mapping[str, Any]], result: "StudyResult") -> None:
-    if all(row["verdict"] == "unknown" for row in rows):
+def _refuse_unknown(wanted: Sequence[str], result: "StudyResult") -> None:
+    known = list(map(str, result.feature_names))
+    if set(wanted).isdisjoint(known):
         from holdfast.declared import did_you_mean
 
-        first = str(rows[0]["feature"])
-        hint = did_you_mean(first, list(map(str, result.feature_names)))
-        raise ValueError(f"No feature of the study has a name of this list, such as {first!r}{hint}")
-
-
-def _count_verdict(count: int, verdict: str) -> str:
-    """Return how many features have a verdict, as part of a sentence: "8 do not hold (may be chance)"."""
-    head, _, more = verdict.partition("; ")
-    verbs = {"takes turns": "take turns", "does not hold": "do not hold"}
-    said = f"{'is' if count == 1 else 'are'} {head}" if head not in verbs else head if count == 1 else verbs[head]
-    return f"{count} {said}" + (f" ({more})" if more else "")
-
-
-def judge_list(rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures") -> str:
-    """Return whether a list holds as a whole, in a sentence or two."""
-    verdicts = [str(row["verdict"]) for row in rows]
-    often = [verdict for verdict in verdicts if verdict.startswith(("holds", "selected often"))]
-    size, holds = format_count(len(rows), "feature"), not often or often[0] == "holds"
-    verb = ("holds" if len(often) == 1 else "hold") if holds else f"{'is' if len(often) == 1 else 'are'} {often[0]}"
-    head = f"The list as a whole does not hold: of {size}, {len(often) or 'none'} {verb}."
-    if len(often) == len(rows):
-        head = f"The whole list {'holds' if holds else f'is {often[0]}'} ({size})."
-    others = [verdict for verdict in dict.fromkeys(verdicts) if verdict not in often]
-    counts = [_count_verdict(verdicts.count(verdict), verdict) for verdict in others]
-    listed = {str(row["feature"]) for row in rows}
-    table = found.frame
-    absent = [
-        str(name)
-        for name, verdict in zip(table["feature"], table["verdict"], strict=True)
-        if verdict.startswith(("holds", "selected often")) and str(name) not in listed
-    ]
-    more = f" Selected as often, but not on the list: {join_first(absent, 6)}."
-    return head + (f" Of the others, {'; '.join(counts)}." if counts else "") + (more if absent else "")
+        hint = did_you_mean(wanted[0], known)
+        raise ValueError(f"No feature of the study has a name of this list, such as {wanted[0]!r}{hint}")
 
 
 # The data
 
 
-def matching_data(store: Path, result: "StudyResult", data: Path, target: str | None, quiet: bool) -> "Table":
+def matching_data(store: Path, result: "StudyResult", data: Path, target: str | None) -> "Table":
     """Read the data of a study again, with the options that it was begun with; raise if they are others."""
-    from holdfast.study.data import prepare_data
-    from holdfast.study.plan import fingerprint
+    from holdfast.study.matching import check_same_data
     from holdfast.study.store import read_meta
 
     command = read_meta(store)["command"]
@@ -211,54 +225,26 @@ def matching_data(store: Path, result: "StudyResult", data: Path, target: str | 
     if command is None and result.data.target is not None:
         given = {"target": result.data.target, **given}
     table = read({**DEFAULTS, **stored, **given}, quiet=True)
-    prepared = prepare_data(table.X, table.y, table.groups, result.plan["keep"], result.task, None)
-    found = fingerprint(prepared.X, prepared.y, prepared.groups, prepared.covariates, prepared.names)
-    if found != result.plan["data"]:
-        differs = [key for key in found if found[key] != result.plan["data"].get(key)]
-        raise ValueError(
-            f"Expected the data of the study in {data}, got others ({', '.join(differs)} differ); give the file that "
-            "the study was run on."
-        )
+    check_same_data(result, table, str(data))
     return table
 
 
 # Printing
 
 
-def _as_cells(found: "SelectedFeatures") -> Any:
-    """The table as it is printed: effects beside their directions, lists as text, and no name that is a formula."""
-    from holdfast.io.selections import protect_formula
-    from holdfast.tradeoff.selected import toward_direction
-
-    frame = found.frame.copy()
-    rows = cast("list[dict[str, Any]]", frame.to_dict(orient="records"))
-    frame[list(EFFECT)] = [toward_direction(row, found.effect) for row in rows] if rows else None
-    return frame.assign(
-        feature=[protect_formula(str(name)) for name in frame["feature"]],
-        stand_ins=[protect_formula("; ".join(map(str, names))) for names in frame["stand_ins"]],
-    )
-
-
-def effect_text(row: Mapping[str, Any], found: "SelectedFeatures") -> str:
-    """An effect with its interval, as it is told beside its direction."""
-    from holdfast.tradeoff.selected import toward_direction
-
-    effect, low, high = toward_direction(row, found.effect)
-    return UNDEFINED if effect != effect else f"{format_number(effect)} {format_interval(low, high)}"
-
-
-def _print_features(found: "SelectedFeatures") -> None:
-    out, rows = console(), found.frame.head(MAX_PRINTED).to_dict(orient="records")
+def _print_features(found: "SelectedFeatures", frame: "pd.DataFrame") -> None:
+    out, rows = console(), frame.head(MAX_PRINTED).to_dict(orient="records")
     cut = "" if found.top is None else f" (the best {found.top} of each count)"
     size = f"{format_count(len(found.frame), 'feature')} of {found.n_features:,}"
     out.print(f"{found.candidate}: {size} were ever selected in {format_count(found.n_runs, 'resample')}{cut}.")
     uses = ("in models",) if found.has_model_use else ()
+    headers = _headers(found, frame)
     cells = (
-        [*_cells(row, found), *(row["model_use"] or "–" for _ in uses), ", ".join(map(str, row["stand_ins"][:3])),
+        [*_cells(row, headers), *(row["model_use"] or "–" for _ in uses), ", ".join(map(str, row["stand_ins"][:3])),
          row["verdict"]]
         for row in cast("list[dict[str, Any]]", rows)
     )  # fmt: skip
-    out.print(table(*_headers(found), *uses, "stand-ins", "verdict", rows=cells))
+    out.print(table(*headers, *uses, "stand-ins", "verdict", rows=cells))
     if len(found.frame) > MAX_PRINTED:
         least = f"at most {format_percent(found.frame['frequency'].iloc[MAX_PRINTED], 0)} of the resamples"
         out.print(f"{len(found.frame) - MAX_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
@@ -269,30 +255,37 @@ def _print_features(found: "SelectedFeatures") -> None:
         out.print(MODEL_SCOPE)
 
 
-def _headers(found: "SelectedFeatures") -> list[str]:
+def _headers(found: "SelectedFeatures", frame: "pd.DataFrame") -> list[str]:
+    new_study = ["new study"] if frame["new_study"].notna().any() else []
     ends = f"{format_percent(found.level)} interval"
-    return ["feature", "frequency", ends, "direction", f"{found.effect or 'effect'} [interval]"]
+    return ["feature", "frequency", ends, *new_study, "direction", f"{found.effect or 'effect'} [interval]"]
 
 
-def _cells(row: Mapping[str, Any], found: "SelectedFeatures") -> list[str]:
+def _cells(row: Mapping[str, Any], headers: Sequence[str]) -> list[str]:
     """What every table says of a feature: how often it was selected, in which direction, and how strong it is."""
     known = row["low"] == row["low"]
-    interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %" if known else "–"
-    frequency = format_percent(row["frequency"], 0)
-    return [str(row["feature"]), frequency, interval, row["direction"] or "–", effect_text(row, found)]
+    interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %" if known else UNDEFINED
+    frequency, new_study = (
+        UNDEFINED if share != share else format_percent(share, 0) for share in (row["frequency"], row["new_study"])
+    )
+    effect = UNDEFINED
+    if row["effect"] == row["effect"]:
+        effect = f"{format_number(row['effect'])} {format_interval(row['effect_low'], row['effect_high'])}"
+    again = [new_study] if "new study" in headers else []
+    return [str(row["feature"]), frequency, interval, *again, row["direction"] or UNDEFINED, effect]
 
 
-def _print_check(
-    rows: Sequence[Mapping[str, Any]], found: "SelectedFeatures", result: "StudyResult", sentence: str
-) -> None:
+def _print_check(checked: "ListCheck", result: "StudyResult") -> None:
     from holdfast.declared import did_you_mean
 
-    out, known = console(), list(map(str, result.feature_names))
+    out, found, known = console(), checked.found, list(map(str, result.feature_names))
 
     def verdict(row: Mapping[str, Any]) -> str:
         hint = did_you_mean(row["feature"], known).rstrip(".") if row["verdict"] == "unknown" else ""
         return f"{row['verdict']}{hint}"
 
+    rows = cast("list[dict[str, Any]]", checked.frame.reset_index().to_dict(orient="records"))
     out.print(f"Checked against {found.candidate}, {format_count(found.n_runs, 'resample')}.")
-    out.print(table(*_headers(found), "verdict", rows=([*_cells(row, found), verdict(row)] for row in rows)))
-    out.print(sentence)
+    headers = _headers(found, checked.frame)
+    out.print(table(*headers, "verdict", rows=([*_cells(row, headers), verdict(row)] for row in rows)))
+    out.print(checked.conclusion)

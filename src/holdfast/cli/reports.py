@@ -88,7 +88,7 @@ def report(
     with notes(quiet):
         result = load_study(store)
         if data is not None:
-            rows = matching_data(store, result, data, target, quiet)
+            rows = matching_data(store, result, data, target)
             options_given |= {"X": rows.X, "y": rows.y}
         summary = summarize(result, **options_given)
         if as_json:

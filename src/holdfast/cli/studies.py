@@ -9,7 +9,7 @@ from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.options import parse_measure
 from holdfast.cli.running import N_PAIRS, Planned, Settled, file_options, run_study, settle, stored_command
-from holdfast.cli.terminal import console, interval, notes, number, print_data, print_json, table
+from holdfast.cli.terminal import close_gate, console, interval, notes, number, print_data, print_json, table
 from holdfast.serialization import to_plain
 from holdfast.text import UNDEFINED, format_count, format_number, format_percent, format_score
 
@@ -99,6 +99,16 @@ def _run(settled: Settled, quiet: bool, as_json: bool) -> None:
 def show(
     store: options.StoreFile,
     measure: options.MeasureText = None,
+    min_stability: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X", help="Exit with code 3 unless the interval of the stability is at or above this, for CI."
+        ),
+    ] = None,
+    candidate: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Candidate for --min-stability (default: the one that the report shows)."),
+    ] = None,
     level: Level = 0.95,
     quiet: options.Quiet = False,
     as_json: Json = False,
@@ -110,12 +120,50 @@ def show(
     `holdfast show study.db`
 
     `holdfast show study.db -m jaccard --json`
+
+    `holdfast show study.db --min-stability 0.6`
     """
     from holdfast.replication import find_answer
     from holdfast.study import load_study
 
+    if min_stability is not None and not -1 <= min_stability <= 1:
+        raise ValueError(f"Expected a stability from -1 to 1 for --min-stability, got {min_stability}.")
+    if min_stability is None and candidate is not None:
+        raise ValueError("--candidate is for --min-stability; give both, or leave it out.")
     result = load_study(store)
-    _print_study(result, measure, level, quiet, as_json, with_notes=True, new_study=find_answer(result, level))
+    gate = None if min_stability is None else _judge_stability(result, candidate, measure, min_stability, level)
+    _print_study(
+        result, measure, level, quiet, as_json, with_notes=True, new_study=find_answer(result, level), gate=gate
+    )
+    if gate is not None:
+        close_gate(*gate)
+
+
+def _judge_stability(
+    result: "StudyResult", candidate: str | None, measure: str | None, least: float, level: float
+) -> tuple[str, bool]:
+    """Whether the interval of a candidate's stability is at or above a bound, in a sentence for a log."""
+    from holdfast.measures import find_measure
+    from holdfast.tradeoff.selected import default_candidate
+
+    name = default_candidate(result) if candidate is None else candidate
+    if name not in result.candidates:
+        raise ValueError(f"Expected one of {', '.join(result.candidates[:20])} for --candidate, got {name}.")
+    with notes(quiet=True):
+        summary = result.summary(None if measure is None else parse_measure(measure), level=level)
+    row: Any = summary.loc[name]
+    required = f"at least {least:g} required of the whole interval"
+    if row["low"] != row["low"]:
+        reason = row["reason"] if isinstance(row["reason"], str) else "its interval is not known"
+        return f"Undecided: {name}: {reason}; {required}.", False
+    if not find_measure(str(row["measure"]).partition("(")[0]).higher_is_better:
+        raise ValueError(f"Expected a measure that is higher for a more stable selection, got {row['measure']}.")
+    found = f"the stability of {name} is {number(row['stability'])} {interval(row['low'], row['high'])}"
+    if not result.complete:
+        return f"Undecided: the study is not finished; so far {found}, {required}.", False
+    passed = bool(row["low"] >= least)
+    verdict = "Passed" if passed else "Not passed" if row["high"] < least else "Undecided"
+    return f"{verdict}: {found}, {required}.", passed
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -180,6 +228,7 @@ def _print_study(
     *,
     with_notes: bool = False,
     new_study: str | None = None,
+    gate: tuple[str, bool] | None = None,
 ) -> None:
     with notes(quiet):
         summary = result.summary(None if measure is None else parse_measure(measure), level=level)
@@ -195,6 +244,7 @@ def _print_study(
             "failures": result.failures.drop(columns="traceback").to_dict(orient="records"),
             "notes": result.notes.to_dict(orient="records"),
             "new_study": new_study,
+            **({} if gate is None else {"passed": gate[1]}),
         }
         print_json("study", record)
         return

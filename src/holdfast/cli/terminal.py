@@ -207,3 +207,14 @@ def print_comparisons(measure_name: str, comparisons: "Comparisons") -> None:
         for row in comparisons.pairs.to_dict(orient="records")
     )  # fmt: skip
     out.print(table("pair", "difference", ends, "p", "p (Holm)", "runs compared", rows=rows))
+
+
+NOT_PASSED = 3
+"""Exit code where a requirement is not met, or it is undecided whether it is."""
+
+
+def close_gate(sentence: str, passed: bool) -> None:
+    """Say on stderr whether a requirement is met, in a sentence for a log; exit with code 3 if it is not."""
+    say(f"holdfast: {sentence}")
+    if not passed:
+        raise typer.Exit(NOT_PASSED)

@@ -189,11 +189,15 @@ def _read_feature_names(path: Path) -> list[str] | None:
     if not beside.is_file():
         return None
     if file_ending(beside) == ".parquet":
-        table = parquet_table(beside)
-        return [str(name) for name in table["feature"].to_pylist()] if "feature" in table.column_names else None
-    frame = _cells(beside)
-    header = frame.iloc[0].tolist()
-    return frame.iloc[1:, header.index("feature")].str.removeprefix(QUOTE).tolist() if "feature" in header else None
+        table = parquet_table(beside).to_pandas()
+    else:
+        frame = _cells(beside)
+        table = frame.iloc[1:].set_axis(frame.iloc[0].tolist(), axis="columns")
+    if "feature" not in table:
+        return None
+    if "column" in table:  # features of several candidates
+        table = table.assign(column=table["column"].astype(int)).drop_duplicates("column").sort_values("column")
+    return table["feature"].astype(str).str.removeprefix("" if file_ending(beside) == ".parquet" else QUOTE).tolist()
 
 
 def _guess_kind(path: Path, values: NDArray[np.float64]) -> Kind:

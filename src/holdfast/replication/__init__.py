@@ -2,9 +2,19 @@
 
 - ``running``: halves of the rows are fitted, with a control and cautions, and answers stored with the study
 - ``result``: the answer in numbers and words, and how it is estimated from what halves selected
+- ``lists``: a list of one's own, name by name and as a whole
 - ``agreements``: the statistics behind it
 """
 
+from holdfast.replication.lists import (
+    ListCheck,
+    add_new_study,
+    check_features,
+    check_list,
+    expect_list,
+    knows_lists,
+    tabulate_features,
+)
 from holdfast.replication.result import Replicability, estimate_replicability
 from holdfast.replication.running import (
     count_fits,
@@ -19,15 +29,22 @@ from holdfast.replication.running import (
 )
 
 __all__ = [
+    "ListCheck",
     "Replicability",
+    "add_new_study",
+    "check_features",
+    "check_list",
     "count_fits",
     "estimate_replicability",
+    "expect_list",
     "find_answer",
     "find_known",
     "find_stored",
     "has_split_halves",
+    "knows_lists",
     "replicability",
     "replicate_reported",
     "store_replicability",
     "study_replicability",
+    "tabulate_features",
 ]

@@ -114,6 +114,9 @@ class Replicability(ResultMixin):
         How much the agreements vary, for intervals of other levels; None if there is no number.
     profile : FrequencyProfile or None
         The frequencies of all features, for other sizes of a study; None if there is no number.
+    halves : tuple of tuple of int
+        Columns of the features that each half selected, in pairs, for lists other than the selection; empty if there
+        is no number.
 
     See Also
     --------
@@ -141,6 +144,7 @@ class Replicability(ResultMixin):
     other_measures: Mapping[str, float] = field(default_factory=dict)
     variation: Variation | None = None
     profile: FrequencyProfile | None = None
+    halves: tuple[tuple[int, ...], ...] = ()
 
     def at_level(self, level: float) -> "Replicability":
         """Return the same with intervals of another level.
@@ -243,18 +247,7 @@ class Replicability(ResultMixin):
         """The answer in words."""
         if self.agreement != self.agreement:
             return f"{UNKNOWN}: {self.reason}."
-        one = self.n_selected == 1
-        number, *ends = (format_number(value, 2 if one else 0) for value in (self.expected, *self.expected_interval))
-        span = " to ".join(dict.fromkeys(ends))  # one number if both are the same
-        new_study = "a new study of this size would"
-        if not self.beyond_chance:
-            more = "your feature more often" if one else f"more of your {self.n_selected:,} features"
-            found = f"probability {span}" if one else f"{span} of them"
-            return f"It was not shown that {new_study} select {more} than by chance ({found})."
-        if one:
-            return f"{new_study.capitalize()} select your feature with a probability of {number} ({span})."
-        number = "fewer than 1" if number == "0" else number
-        return f"{new_study.capitalize()} be expected to select {number} of your {self.n_selected:,} features ({span})."
+        return format_expected(self.expected, self.expected_interval, self.n_selected, self.beyond_chance)
 
     @property
     def rows_sentence(self) -> str:
@@ -319,6 +312,7 @@ class Replicability(ResultMixin):
         """
         hints = get_type_hints(cls) | {"interval": tuple[float, float], "half_interval": tuple[float, float]}
         hints |= {"frame": tuple[_Row, ...], "profile": Any}
+        plain = {"halves": [], **plain}  # answers of earlier versions have none
         known = {item.name: read_plain(hints[item.name], plain[item.name], item.name) for item in fields(cls)}
         known |= {name: Interval(*known[name]) for name in ("interval", "half_interval")}
         profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])
@@ -334,6 +328,8 @@ class Replicability(ResultMixin):
             0 < self.n_rows < MAX_COUNT
             and 0 <= self.n_empty <= self.n_pairs < MAX_COUNT
             and self.frame["column"].between(0, self.n_features - 1).all()
+            and len(self.halves) % 2 == 0
+            and all(0 <= column < self.n_features for half in self.halves for column in half)
             and (self.reason is not None or self._is_known())
         ):
             raise ValueError("Expected numbers of a replicability that fit each other, got others.")
@@ -395,6 +391,22 @@ class Replicability(ResultMixin):
             *self.cautions,
         ]
         return "\n".join(lines)
+
+
+def format_expected(expected: float, interval: Interval, n: int, beyond_chance: bool) -> str:
+    """Return in words how many of so many features a new study would be expected to select."""
+    one = n == 1
+    number, *ends = (format_number(value, 2 if one else 0) for value in (expected, *interval))
+    span = " to ".join(dict.fromkeys(ends))  # one number if both are the same
+    new_study = "a new study of this size would"
+    if not beyond_chance:
+        more = "your feature more often" if one else f"more of your {n:,} features"
+        found = f"probability {span}" if one else f"{span} of them"
+        return f"It was not shown that {new_study} select {more} than by chance ({found})."
+    if one:
+        return f"{new_study.capitalize()} select your feature with a probability of {number} ({span})."
+    number = "fewer than 1" if number == "0" else number
+    return f"{new_study.capitalize()} be expected to select {number} of your {n:,} features ({span})."
 
 
 # From what halves of one data set selected to what a new study would
@@ -479,9 +491,11 @@ def estimate_replicability(
     variation = Variation(half_rate=half_rate, rate=rate, slow=slow, fast=fast)
     interval, half_interval = variation.intervals(agreement, found.half, level)
     probability = profile.shrink(mine, agreement * (1 - share) + share, mine.size)
+    indices, pointers = runs.lists()
     return Replicability(
         agreement=agreement, interval=interval, half_agreement=found.half, half_interval=half_interval,
-        frame=_frame(halves, mine, probability), variation=variation, profile=profile, **about,
+        frame=_frame(halves, mine, probability), variation=variation, profile=profile,
+        halves=tuple(tuple(half.tolist()) for half in np.split(indices, pointers[1:-1])), **about,
     )  # fmt: skip
 
 

@@ -41,8 +41,9 @@ def export(self: "StudyTables", folder: str | Path, format: TableFormat = "parqu
     -------
     list of Path
         The tables ``summary``, ``selections``, ``features``, ``scores``, ``predictions``, ``failures`` and
-        ``splits``, with the row numbers of every split. :func:`holdfast.read_preferences` and ``holdfast measure``
-        read ``selections``.
+        ``splits``, with the row numbers of every split. ``features`` has what ``holdfast features --csv`` writes, for
+        each candidate, then the features that none selected. :func:`holdfast.read_preferences` and ``holdfast
+        measure`` read ``selections``.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def write_table(table: pd.DataFrame, path: str | Path, format: TableFormat) -> N
     if format == "parquet":
         table.to_parquet(path, index=False)
         return
-    table = _protect(table)
+    table = protect(table)
     if format == "csv":
         table.to_csv(path, index=False)
     elif format == "csv2":
@@ -94,7 +95,7 @@ def _make_tables(study: "StudyTables") -> dict[str, pd.DataFrame]:
     return {
         "summary": study.summary().reset_index(),
         "selections": pd.concat(selections, ignore_index=True) if selections else pd.DataFrame(),
-        "features": pd.DataFrame({"feature": list(map(str, study.feature_names))}),
+        "features": study.tabulate_features(),
         "scores": study.scores,
         "predictions": pd.concat(predictions, ignore_index=True) if predictions else pd.DataFrame(),
         "failures": study.failures,
@@ -102,9 +103,10 @@ def _make_tables(study: "StudyTables") -> dict[str, pd.DataFrame]:
     }
 
 
-def _protect(table: pd.DataFrame) -> pd.DataFrame:
-    """Texts that a spreadsheet would run as a formula, marked as texts; names of columns too."""
-    table = table.map(lambda cell: " ".join(map(str, cell)) if isinstance(cell, (np.ndarray, list, tuple)) else cell)
+def protect(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table for CSV: lists as text, and texts and names that a spreadsheet would run as a formula marked."""
+    table = table.map(lambda cell: " ".join(map(str, cell)) if isinstance(cell, (np.ndarray, list)) else cell)
+    table = table.map(lambda cell: "; ".join(map(str, cell)) if isinstance(cell, tuple) else cell)  # names
     texts = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]
     protected = {
         name: table[name].map(lambda cell: protect_formula(cell) if isinstance(cell, str) else cell) for name in texts

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.study.data import prepare_data
-from holdfast.study.plan import describe, list_differences
+from holdfast.study.plan import describe, fingerprint, list_differences
 from holdfast.study.running import StudyRun
 from holdfast.study.store import StoredPlan, read_plan
 
 if TYPE_CHECKING:
     from holdfast.study.families import Family
     from holdfast.study.study import Study
+    from holdfast.study.tables import StudyTables
 
 PARTS = {
     "data": "the data",
@@ -68,6 +69,18 @@ def match_store(study: "Study", X: Any, y: Any, groups: Any, store: Path) -> Mat
     total = candidates * max(stored.n_splits, run.perturbation.get_n_splits())
     differences = [*describe_differences(stored.plan, plan), *_compare_selectors(stored, run.families)]
     return Match(differences, stored.done, total)
+
+
+def check_same_data(result: "StudyTables", table: Any, source: str) -> None:
+    """Raise if a table does not hold the data of a study; ``source`` says where the table comes from."""
+    data = prepare_data(table.X, table.y, table.groups, result.plan["keep"], result.task, None)
+    given, stored = fingerprint(data.X, data.y, data.groups, data.covariates, data.names), result.plan["data"]
+    differs = [key for key in given if given[key] != stored.get(key)]
+    if differs:
+        raise ValueError(
+            f"Expected the data of the study in {source}, got others ({', '.join(differs)} differ); give the file that "
+            "the study was run on."
+        )
 
 
 def describe_differences(stored: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -864,6 +864,10 @@ class StudyTables:
 
     # Files
 
+    def tabulate_features(self) -> pd.DataFrame:
+        """Return the names of all features; a :class:`~holdfast.StudyResult` knows more of them."""
+        return pd.DataFrame({"feature": list(map(str, self.feature_names))})
+
     export = exports.export
     to_latex = exports.to_latex
 

@@ -13,7 +13,7 @@ from holdfast.tradeoff.predictions import PredictionAgreement, prediction_agreem
 from holdfast.tradeoff.profiles import SizeProfile, fraction_profile, mean_ranks, profile, ranked_settings
 from holdfast.tradeoff.rules import RULES
 from holdfast.tradeoff.search import optimize
-from holdfast.tradeoff.selected import SelectedFeatures, check_features, selected_features
+from holdfast.tradeoff.selected import SelectedFeatures, selected_features
 
 __all__ = [
     "RULES",
@@ -28,7 +28,6 @@ __all__ = [
     "SelectedFeatures",
     "SizeProfile",
     "attainment",
-    "check_features",
     "choose",
     "final_features",
     "fraction_profile",

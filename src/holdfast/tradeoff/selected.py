@@ -22,6 +22,7 @@ from holdfast.kernels.effects import effect_width
 from holdfast.measures import find_measure
 from holdfast.preferences import Preferences
 from holdfast.result_base import ResultMixin
+from holdfast.serialization import to_plain
 from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import common_size, corrected_error, take_best
 from holdfast.study.tables import StudyTables
@@ -536,7 +537,7 @@ NOT_ABOVE_CHANCE = f"{DOES_NOT_HOLD}; may be chance"
 AT_MOST_TWICE = f"{DOES_NOT_HOLD}; at most twice chance"
 
 
-def check_features(
+def judge_features(
     features: Iterable[Any],
     result: StudyTables,
     candidate: str | None = None,
@@ -547,72 +548,9 @@ def check_features(
     top: int | None = None,
     metric: str | None = None,
 ) -> pd.DataFrame:
-    """Check a list of features against the resamples of a candidate, name by name.
-
-    Parameters
-    ----------
-    features : iterable of str or int
-        Names of features, or columns where features have no names.
-    result : StudyResult
-        What a study found.
-    candidate : str, optional
-        Name of a candidate; needed if there are several.
-    X : frame or array, optional
-        The data; stand-ins must then be correlated too.
-    level : float
-        Level of the intervals.
-    threshold : float
-        Share of the resamples that a feature should be selected in.
-    top : int, optional
-        How many of the best features count, for candidates that give rankings or weights.
-    metric : str, optional
-        The score by which the candidate must predict better than guessing; the study's first by default.
-
-    Returns
-    -------
-    DataFrame
-        One row per name: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the resamples
-        that selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
-
-        - *holds*: the interval of its frequency is above the threshold, and the candidate predicts held-out rows
-          better than guessing,
-        - *selected often*: the interval is above the threshold, but that the features carry information was not
-          shown, or not tested, as the verdict goes on to say,
-        - *takes turns*: only together with its stand-ins,
-        - *undecided*: the interval holds the threshold,
-        - *does not hold*: the interval is below the threshold, but above chance,
-        - *does not hold; may be chance*: the interval includes the frequency of features drawn at random, which is the
-          mean number of selected features over the number of all,
-        - *does not hold; at most twice chance*: the interval ends at or below twice that frequency,
-        - *unknown*: no feature of the study has this name.
-
-    See Also
-    --------
-    StudyResult.final_features : The features of a candidate.
-    feature_table : How often each feature was selected.
-
-    Examples
-    --------
-    >>> import holdfast as hf
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> study = hf.Study(
-    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
-    ...     perturbation=hf.Bootstrap(20),
-    ...     estimator=KNeighborsClassifier(3),
-    ... )
-    >>> result = study.run(X, y)
-    >>> names = ["petal width (cm)", "sepal width (cm)", "petal color"]
-    >>> checked = hf.check_features(names, result, "anova(size=2)")
-    >>> checked[["count", "frequency", "verdict"]].reset_index()
-                feature  count  frequency                              verdict
-    0  petal width (cm)     20        1.0                                holds
-    1  sepal width (cm)      0        0.0  does not hold; at most twice chance
-    2       petal color      0        NaN                              unknown
-    """
+    """Return frequency, stand-ins and verdict of features, name by name, as :func:`holdfast.check_features` says."""
     check_level(level)
-    name = _choose_only_candidate(result, candidate)
+    name = choose_only_candidate(result, candidate)
     frequencies = count_frequencies(result, name, top, X)
     information = compare_with_guessing(result, name, metric)
     often = UNTESTED if information.untested else HOLDS if information.shown else NOT_SHOWN
@@ -630,7 +568,8 @@ def check_features(
     return pd.DataFrame(rows, columns=["feature", *UNKNOWN]).set_index("feature")
 
 
-def _choose_only_candidate(result: StudyTables, candidate: str | None) -> str:
+def choose_only_candidate(result: StudyTables, candidate: str | None) -> str:
+    """Return the candidate that is named, or the only one."""
     if candidate is not None:
         return candidate
     if len(result.candidates) > 1:
@@ -784,8 +723,8 @@ class SelectedFeatures(ResultMixin):
     >>> found = study.run(X, y).features()
     >>> found.to_frame()[["feature", "count", "direction", "effect"]].head(2).round(2)
                     feature  count          direction  effect
-    0       worst perimeter     30  higher in class 0    0.03
-    1  worst concave points     28  higher in class 0    0.04
+    0       worst perimeter     30  higher in class 0    0.97
+    1  worst concave points     28  higher in class 0    0.96
     """
 
     _table_field: ClassVar[str] = "frame"
@@ -808,6 +747,33 @@ class SelectedFeatures(ResultMixin):
         """Whether it is said what models do with a feature."""
         return bool(self.frame["model_use"].notna().any())
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as it is printed, exported and reported: an effect has the direction that is stated.
+
+        Returns
+        -------
+        DataFrame
+            :attr:`frame`, in which an AUC is that of the class in which the feature is higher; without a direction it
+            is that of the second class.
+        """
+        frame = self.frame.copy()
+        rows = [{str(key): value for key, value in row.items()} for row in frame.to_dict(orient="records")]
+        effects = np.array([toward_direction(row, self.effect) for row in rows], dtype=np.float64).reshape(-1, 3)
+        turned = (frame["effect"] != effects[:, 0]) & frame["effect"].notna()
+        frame["second_effect"] = frame["second_effect"].where(~turned, -frame["second_effect"])
+        frame[["effect", "effect_low", "effect_high"]] = effects
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON, with the table of :meth:`to_frame`.
+
+        Returns
+        -------
+        dict
+            One entry per attribute.
+        """
+        return super().to_dict() | {"frame": to_plain(self.to_frame())}
+
     def plot(self, *, most: int = 30) -> "AnyChart":
         """Draw the effects of the most frequent features, with their intervals.
 
@@ -827,21 +793,18 @@ class SelectedFeatures(ResultMixin):
 
     def _card(self) -> Card:
         """The table as it is printed: an AUC is that of the class in which the feature is higher."""
-        name, first = self.effect or "effect", self.frame[["feature", "frequency", "low", "high", "verdict"]]
-        rows = [{str(key): value for key, value in row.items()} for row in self.frame.to_dict(orient="records")]
-        effects = pd.DataFrame(
-            [toward_direction(row, self.effect) for row in rows], columns=[name, f"{name} low", f"{name} high"]
-        )
-        shown = first.assign(direction=self.frame["direction"]).join(effects)
+        name, rows = self.effect or "effect", self.frame.head(CARD_ROWS).to_dict(orient="records")
+        effects = {"effect": name, "effect_low": f"{name} low", "effect_high": f"{name} high"}
+        columns = ["feature", "frequency", "low", "high", "verdict", "direction", *([] if self.missing else effects)]
         bars = [
             make_bar(row["feature"], row["frequency"], row["low"], row["high"], strong=row["verdict"] == "holds")
-            for row in rows[:CARD_ROWS]
+            for row in rows
         ]
         cut = "" if self.top is None else f" among the best {self.top}"
         return Card(
             title=f"Features of {self.candidate}",
             verdict=f"{len(self.frame)} of {self.n_features:,} were selected{cut} in {self.n_runs} resamples",
-            frame=shown.drop(columns=effects.columns) if self.missing else shown,
+            frame=self.to_frame()[columns].rename(columns=effects),
             picture=draw_bars(bars, mark=self.threshold),
             note=f"No effects: {self.missing}." if self.missing else self.scope,
         )
@@ -849,7 +812,7 @@ class SelectedFeatures(ResultMixin):
     def __repr__(self) -> str:
         cut = "" if self.top is None else f" among the best {self.top}"
         head = f"Features of {self.candidate}: {len(self.frame)} were selected{cut} in {self.n_runs} resamples"
-        first = self.frame.head(SHOWN_ROWS)
+        first = self.to_frame().head(SHOWN_ROWS)
         shown = first.assign(stand_ins=[", ".join(map(str, names)) for names in first["stand_ins"]])
         left_out = {"second_effect": self.second_effect is None, "model_use": not self.has_model_use}
         unknown = [column for column, missing in left_out.items() if missing]
@@ -905,7 +868,7 @@ def selected_features(
     top = None if runs.kind == "subset" else top or features_that_count(result, name)
     subsets = runs if top is None else take_best(runs, top)
     table = feature_table(subsets, level=level)
-    checked = check_features(
+    checked = judge_features(
         table["feature"], result, name, X=X, level=level, threshold=threshold, top=top, metric=metric
     )
     effects = mean_effects(result, name, subsets, level)

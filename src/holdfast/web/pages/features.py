@@ -16,6 +16,7 @@ from holdfast.plots.embed import draw_figure
 from holdfast.plots.lines import line_with_band
 from holdfast.plots.theme import alt, finish_chart, inline_data, tooltips
 from holdfast.preferences import Preferences
+from holdfast.replication import check_features
 from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.features import describe_effects, make_feature, show_name
 from holdfast.report.records import Feature, Features, FeatureTable, ReportOptions
@@ -23,7 +24,7 @@ from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
 from holdfast.study.stabilities import take_best
 from holdfast.text import format_count, format_percent
-from holdfast.tradeoff import SelectedFeatures, check_features
+from holdfast.tradeoff import SelectedFeatures
 from holdfast.tradeoff.selected import (
     AT_MOST_TWICE,
     DOES_NOT_HOLD,
@@ -36,6 +37,7 @@ from holdfast.tradeoff.selected import (
     compare_with_guessing,
     default_candidate,
     features_that_count,
+    judge_features,
 )
 from holdfast.web.guard import RefusedError
 from holdfast.web.rendering import Page
@@ -181,7 +183,7 @@ def find_features(snapshot: Snapshot, candidate: str) -> CandidateFeatures:
         if missing.size:  # the same is said of all that were never selected
             name = runs.features[int(missing[0])]
             checked = without_warnings(
-                lambda: check_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=found.top)
+                lambda: judge_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=found.top)
             )
             never = {str(key): value for key, value in checked.iloc[0].to_dict().items()}
         return _match_report(CandidateFeatures(result=result, runs=runs, found=found, columns=columns, never=never))

@@ -1,0 +1,350 @@
+"""A list of one's own: how often each feature is selected, its effect, and how many a new study would select."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from holdfast.inference.intervals import Interval
+from holdfast.replication import agreements
+from holdfast.replication.agreements import FrequencyProfile
+from holdfast.replication.result import Replicability, format_expected
+from holdfast.replication.running import find_known, replicability
+from holdfast.study.tables import StudyTables
+from holdfast.text import format_count, join_first
+from holdfast.tradeoff.selected import (
+    HOLDS,
+    OFTEN,
+    SelectedFeatures,
+    choose_only_candidate,
+    judge_features,
+    selected_features,
+)
+
+N_PAIRS = 50
+"""How often the rows are split into halves for a list."""
+CERTAINTY = 0.35
+"""Least variance of a feature's probability given these data, per variance of selected or not."""
+EFFECTS = ("direction", "effect", "effect_low", "effect_high")
+NOT_ESTIMATED = "it has not been estimated; X= and y= estimate it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedOfList:
+    """How many features of a list a new study would be expected to select.
+
+    Attributes
+    ----------
+    expected : float
+        The number; ``nan`` if it is not known.
+    interval : Interval
+        Of :attr:`expected`, over data sets.
+    probabilities : ndarray
+        The probability that a new study selects each feature of the list; ``nan`` where it is not known.
+    sentence : str
+        The number in words, or why there is none.
+    """
+
+    expected: float
+    interval: Interval
+    probabilities: NDArray[np.float64]
+    sentence: str
+
+    @classmethod
+    def unknown(cls, reason: str, probabilities: Sequence[float] | NDArray[np.float64]) -> "ExpectedOfList":
+        """Return what is said where there is no number."""
+        nothing = Interval(math.nan, math.nan)
+        return cls(expected=math.nan, interval=nothing, probabilities=np.asarray(probabilities, dtype=np.float64),
+                   sentence=f"How many of these features a new study would select is not known: {reason}.")  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the number, its interval and the sentence as plain values."""
+        low, high = self.interval
+        return {"expected": self.expected, "low": low, "high": high, "sentence": self.sentence}
+
+
+def expect_list(found: Replicability | None, columns: Sequence[int]) -> ExpectedOfList:
+    r"""Estimate how many features of any list a new study would be expected to select.
+
+    Probabilities are those of :func:`estimate_replicability` for all features: the profile of their frequencies in
+    halves, shrunken until the selected ones come back as often as halves agree. Features off the selection have
+    probabilities from the same profile.
+
+    The interval is that of the agreement for the part of the list that is the selection. For the rest it has the
+    variance over data sets of how many of the list halves select: half the mean squared difference of disjoint
+    halves, less the variance over halves. A list made from other data suffers no winner's curse, and more of it comes
+    back; so the upper end reaches to the frequencies as they are, if they and their errors grow with the rows.
+
+    Parameters
+    ----------
+    found : Replicability or None
+        What is known of the candidate.
+    columns : sequence of int
+        The features of the list, each once.
+
+    Returns
+    -------
+    ExpectedOfList
+        Undefined with a reason, if nothing was estimated.
+    """
+    mine = np.asarray(columns, dtype=np.int64)
+    nothing = np.full(mine.size, math.nan)
+    if found is None:
+        return ExpectedOfList.unknown(NOT_ESTIMATED, nothing)
+    if found.reason is not None:
+        return ExpectedOfList.unknown(found.reason, nothing)
+    if not found.halves:  # stored before lists were looked at
+        known = dict(zip(found.frame["column"], found.frame["probability"], strict=True))
+        return ExpectedOfList.unknown(NOT_ESTIMATED, [known.get(column, math.nan) for column in mine.tolist()])
+    if not mine.size:
+        return ExpectedOfList.unknown("no feature of the list is in the study", nothing)
+    selected = np.sort(found.frame["column"].to_numpy(dtype=np.int64))
+    members = np.zeros((len(found.halves), found.n_features), dtype=bool)
+    for half, chosen in enumerate(found.halves):
+        members[half, list(chosen)] = True
+    profile = FrequencyProfile(members.sum(axis=0), len(members))
+    share = selected.size / found.n_features
+    middle, low, high = (
+        profile.shrink(selected, max(agreement, 0.0) * (1 - share) + share, selected.size)[mine]
+        for agreement in (found.agreement, *found.interval)
+    )
+    raw = profile.probabilities(agreements.FASTEST, selected.size)[profile.entry][mine]
+    both = np.isin(mine, selected)
+    alike = both.sum() ** 2 / (mine.size * selected.size)  # 1 for the selection itself, 0 if none of it is on the list
+    overlaps = members[:, mine].sum(axis=1).astype(np.float64)
+    of_halves = float(((overlaps[::2] - overlaps[1::2]) ** 2).mean() / 2 - overlaps.var())
+    variance = (1 - alike) * max(of_halves, CERTAINTY * float((middle * (1 - middle)).sum()))
+    error = float(ndtri((1 + found.level) / 2)) * math.sqrt(variance)
+    expected = float(middle.sum())
+    below, above = float((middle - low)[both].sum()), float((high - middle)[both].sum())
+    grown = math.sqrt(1 - alike) * float(np.maximum(raw - middle, 0).sum())
+    interval = Interval(
+        max(expected - math.hypot(error, below), 0.0),
+        min(expected + grown + math.hypot(agreements.GROWTH * error, math.sqrt(alike) * above), float(mine.size)),
+    )
+    if alike == 1:
+        interval = found.expected_interval
+    sentence = format_expected(expected, interval, mine.size, found.beyond_chance)
+    return ExpectedOfList(expected=expected, interval=interval, probabilities=middle, sentence=sentence)
+
+
+def add_new_study(result: StudyTables, found: SelectedFeatures, known: Replicability | None) -> pd.DataFrame:
+    """Return the table of selected features with the probability that a new study selects each (``new_study``)."""
+    column_of = {feature: column for column, feature in enumerate(result.feature_names)}
+    columns = [column_of[feature] for feature in found.frame["feature"]]
+    return found.to_frame().assign(new_study=expect_list(known, columns).probabilities)
+
+
+def tabulate_features(result: StudyTables) -> pd.DataFrame:
+    """Return the features that each candidate selected, then the names of those that none ever selected."""
+    tables = []
+    for candidate in result.finished:
+        try:
+            found = selected_features(result, candidate)
+        except ValueError:  # no resample of it counts for the stability
+            continue
+        tables.append(add_new_study(result, found, find_known(result, candidate)).assign(candidate=candidate))
+    columns = {feature: column for column, feature in enumerate(result.feature_names)}
+    selected = {feature for table in tables for feature in table["feature"]}
+    never = [feature for feature in columns if feature not in selected]
+    listed = pd.concat([*tables, pd.DataFrame({"feature": never})], ignore_index=True)
+    listed = listed.assign(column=listed["feature"].map(columns), feature=listed["feature"].astype(str))
+    if not tables:
+        return listed
+    listed["stand_ins"] = [tuple(map(str, names)) if isinstance(names, tuple) else () for names in listed["stand_ins"]]
+    counts = dict.fromkeys(("count", "splits"), "Int64")  # the last rows have none
+    return listed[list(dict.fromkeys(["candidate", *listed.columns]))].astype(counts)
+
+
+class ListCheck(NamedTuple):
+    """A list that was checked against a candidate.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        As :func:`holdfast.check_features` returns it.
+    new_study : ExpectedOfList
+        What a new study would select of it.
+    found : SelectedFeatures
+        The features that the candidate selected.
+    """
+
+    frame: pd.DataFrame
+    new_study: ExpectedOfList
+    found: SelectedFeatures
+
+    @property
+    def n_holding(self) -> int:
+        """Number of features of the list that hold."""
+        return int((self.frame["verdict"] == HOLDS).sum())
+
+    @property
+    def conclusion(self) -> str:
+        """Whether the list holds as a whole, in a sentence or two."""
+        names = list(map(str, self.frame.index))
+        return judge_list(names, self.frame["verdict"].tolist(), self.found.frame)
+
+
+def check_list(
+    features: Iterable[Any],
+    result: StudyTables,
+    candidate: str | None = None,
+    *,
+    known: Replicability | None = None,
+    X: Any = None,
+    level: float = 0.95,
+    threshold: float = 0.5,
+    top: int | None = None,
+    metric: str | None = None,
+) -> ListCheck:
+    """Check a list against a candidate; ``known`` is what is known of it in new studies, by default what is stored."""
+    name, names = choose_only_candidate(result, candidate), list(features)
+    options: dict[str, Any] = {"X": X, "level": level, "threshold": threshold, "top": top, "metric": metric}
+    checked = judge_features(names, result, name, **options)
+    found = selected_features(result, name, **options)
+    column_of = {str(feature): column for column, feature in enumerate(result.feature_names)}
+    columns = [column_of.get(str(feature)) for feature in names]
+    listed = list(dict.fromkeys(column for column in columns if column is not None))
+    new_study = expect_list(known or find_known(result, name, level=level, X=X), listed)
+    again = dict(zip(listed, new_study.probabilities.tolist(), strict=True))
+    effects = found.to_frame().assign(feature=found.frame["feature"].astype(str)).set_index("feature")
+    effects = effects[list(EFFECTS)].reindex(list(map(str, names)))
+    probabilities = [math.nan if column is None else again[column] for column in columns]
+    frame = checked.assign(**{column: effects[column].to_numpy() for column in EFFECTS}, new_study=probabilities)
+    stated = [text if isinstance(text, str) else None for text in effects["direction"]]
+    frame["direction"] = pd.Series(stated, index=frame.index, dtype=object)
+    frame.attrs["new_study"] = new_study.to_dict()
+    return ListCheck(frame, new_study, found)
+
+
+def check_features(
+    features: Iterable[Any],
+    result: StudyTables,
+    candidate: str | None = None,
+    *,
+    X: Any = None,
+    y: Any = None,
+    groups: Any = None,
+    level: float = 0.95,
+    threshold: float = 0.5,
+    top: int | None = None,
+    metric: str | None = None,
+) -> pd.DataFrame:
+    """Check a list of features, name by name: selection frequency, effect, and probability in a new study.
+
+    Parameters
+    ----------
+    features : iterable of str or int
+        Names of features, or columns where features have no names.
+    result : StudyResult
+        What a study found.
+    candidate : str, optional
+        Name of a candidate; needed if there are several.
+    X, y : frame or array, optional
+        The data. With X, stand-ins must be correlated too; with both, what a new study would select is estimated by
+        repeated split-half if that is not known yet, and stored.
+    groups : array, optional
+        Groups of rows, if the study had them.
+    level : float
+        Level of the intervals.
+    threshold : float
+        Share of the resamples that a feature should be selected in.
+    top : int, optional
+        How many of the best features count, for candidates that give rankings or weights.
+    metric : str, optional
+        The score by which the candidate must predict better than guessing; the study's first by default.
+
+    Returns
+    -------
+    DataFrame
+        One row per name: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the resamples
+        that selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
+
+        - *holds*: the interval of its frequency is above the threshold, and the candidate predicts held-out rows
+          better than guessing,
+        - *selected often*: the interval is above the threshold, but that the features carry information was not
+          shown, or not tested, as the verdict goes on to say,
+        - *takes turns*: only together with its stand-ins,
+        - *undecided*: the interval holds the threshold,
+        - *does not hold*: the interval is below the threshold, but above chance,
+        - *does not hold; may be chance*: the interval includes the frequency of features drawn at random, which is the
+          mean number of selected features over the number of all,
+        - *does not hold; at most twice chance*: the interval ends at or below twice that frequency,
+        - *unknown*: no feature of the study has this name.
+
+        Then ``direction``, ``effect``, ``effect_low`` and ``effect_high``, as in
+        :class:`~holdfast.tradeoff.SelectedFeatures`, and the probability that a new study of this size selects it
+        (``new_study``). ``attrs["new_study"]`` says how many of the list are expected: ``expected``, ``low``, ``high``,
+        and a ``sentence``, which gives the reason where the number is not known.
+
+    See Also
+    --------
+    replicability : What a new study would select of the selection itself.
+    StudyResult.final_features : The features of a candidate.
+    feature_table : How often each feature was selected.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(
+    ...     selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 2, 3])},
+    ...     perturbation=hf.Bootstrap(20),
+    ...     estimator=KNeighborsClassifier(3),
+    ... )
+    >>> result = study.run(X, y)
+    >>> names = ["petal width (cm)", "sepal width (cm)", "petal color"]
+    >>> checked = hf.check_features(names, result, "anova(size=2)")
+    >>> checked[["count", "frequency", "verdict"]].reset_index()
+                feature  count  frequency                              verdict
+    0  petal width (cm)     20        1.0                                holds
+    1  sepal width (cm)      0        0.0  does not hold; at most twice chance
+    2       petal color      0        NaN                              unknown
+    """
+    options: dict[str, Any] = {"level": level, "threshold": threshold, "top": top, "metric": metric}
+    name = choose_only_candidate(result, candidate)
+    if y is not None and not knows_lists(find_known(result, name)):
+        found = replicability(result, X, y, candidate=name, groups=groups, n_pairs=N_PAIRS, top=top)
+        return check_list(features, result, name, X=X, known=found.at_level(level), **options).frame
+    return check_list(features, result, name, X=X, **options).frame
+
+
+def knows_lists(found: Replicability | None) -> bool:
+    """Whether it is known of every feature what a new study would do, or why it cannot be."""
+    return found is not None and (bool(found.halves) or found.reason is not None)
+
+
+def judge_list(names: Sequence[str], verdicts: Sequence[str], found: pd.DataFrame) -> str:
+    """Return whether a list holds as a whole, in a sentence or two; ``found`` are the features that were selected."""
+    often = [verdict for verdict in verdicts if verdict.startswith((HOLDS, OFTEN))]
+    best = HOLDS if HOLDS in often or not often else often[0]
+    n = often.count(best)
+    verb = ("holds" if n == 1 else "hold") if best == HOLDS else f"{'is' if n == 1 else 'are'} {best}"
+    size = format_count(len(names), "feature")
+    head = f"The list as a whole does not hold: of {size}, {n or 'none'} {verb}."
+    if n == len(names):
+        head = f"The whole list {'holds' if best == HOLDS else f'is {best}'} ({size})."
+    others = [verdict for verdict in dict.fromkeys(verdicts) if verdict != best]
+    counts = [_count_verdict(verdicts.count(verdict), verdict) for verdict in others]
+    absent = [
+        str(name)
+        for name, verdict in zip(found["feature"], found["verdict"], strict=True)
+        if verdict.startswith((HOLDS, OFTEN)) and str(name) not in names
+    ]
+    more = f" Selected as often, but not on the list: {join_first(absent, 6)}."
+    return head + (f" Of the others, {'; '.join(counts)}." if counts else "") + (more if absent else "")
+
+
+def _count_verdict(count: int, verdict: str) -> str:
+    """Return how many features have a verdict, as part of a sentence: "8 do not hold (may be chance)"."""
+    head, _, more = verdict.partition("; ")
+    verbs = {"takes turns": "take turns", "does not hold": "do not hold"}
+    said = f"{'is' if count == 1 else 'are'} {head}" if head not in verbs else head if count == 1 else verbs[head]
+    return f"{count} {said}" + (f" ({more})" if more else "")
