@@ -112,6 +112,15 @@ def test_what_a_new_study_would_select_leads_where_it_is_known(folder):
     assert "Expected in a new study" in page
 
 
+def test_what_is_in_doubt_is_listed_apart_on_the_overview(folder):
+    with open_client(folder) as client:
+        record = show(client, "/studies/scored-study").record
+    verdict = record.results["verdict"]
+    apart = "Not among the features to trust until that is settled: batch looks like a label."
+    record.results["verdict"] = replace(verdict, sentences=(*verdict.sentences[:2], apart))
+    assert apart in render_page("study.html.j2", record).body.decode()
+
+
 def test_a_study_that_runs_has_no_verdict_before_there_are_enough_resamples(folder):
     with open_client(folder) as client:
         record = show(client, "/studies/scored-study").record
