@@ -141,7 +141,19 @@ def add_new_study(result: StudyTables, found: SelectedFeatures, known: Replicabi
 
 
 def tabulate_features(result: StudyTables) -> pd.DataFrame:
-    """Return the features that each candidate selected, then the names of those that none ever selected."""
+    """Return the features that each candidate selected, then the names of those that none ever selected.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+
+    Returns
+    -------
+    DataFrame
+        The tables of :meth:`StudyResult.features` with the ``candidate``, the ``column`` of each feature, and the
+        probability that a new study selects it (``new_study``).
+    """
     tables = []
     for candidate in result.finished:
         try:

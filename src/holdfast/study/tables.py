@@ -865,7 +865,13 @@ class StudyTables:
     # Files
 
     def tabulate_features(self) -> pd.DataFrame:
-        """Return the names of all features; a :class:`~holdfast.StudyResult` knows more of them."""
+        """Return the names of all features; a :class:`~holdfast.StudyResult` knows more of them.
+
+        Returns
+        -------
+        DataFrame
+            A column ``feature``.
+        """
         return pd.DataFrame({"feature": list(map(str, self.feature_names))})
 
     export = exports.export
