@@ -577,7 +577,8 @@ def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None,
     for name, column in frame.loc[:, [dtype.kind == "O" for dtype in frame.dtypes]].items():
         if column.map(lambda entry: isinstance(entry, (np.ndarray, list, dict))).any():
             raise ValueError(f"Expected a number per run and feature in {path}, got lists or records in {name!r}.")
-    matrix = frame.to_numpy(dtype=object, na_value=np.nan)
+    matrix = frame.to_numpy(dtype=object, copy=True)  # pandas 3.0 writes na_value into a view that is read-only
+    matrix[pd.isna(matrix)] = np.nan
     try:
         matrix = matrix.astype(np.float64)
     except (TypeError, ValueError, OverflowError):  # the constructors say which entry is no number
