@@ -717,6 +717,9 @@ def read_table(
     treat_as_feature : str or list of str
         Columns that are features though they look like row numbers, identifiers or the target; also columns of ``obs``
         in AnnData, or of ``target_file``, that are to be features.
+    covariates : str or list of str
+        Columns that will go into every model and are not to be chosen (:class:`~holdfast.Study` takes the same names);
+        they may stand in ``obs`` of AnnData or in ``target_file``. Of texts, 0/1 columns are made, ``Charge=B``.
     missing : {"error", "impute-median", "drop"}
         What to do with missing values (empty, ``NA``, ``NaN``, ``null``, ``None``, ``?``): refuse them; fill them with
         the column's median, or most frequent category; or drop their rows. A missing target is never filled. Medians
@@ -728,9 +731,6 @@ def read_table(
         What to do with rows whose features all equal those of another, up to rounding: keep them with a warning; or
         drop all but the first, and all where the targets differ. Copies of a row let models be scored on rows that
         they were trained on.
-    covariates : str or list of str
-        Columns that will go into every model and are not to be chosen (:class:`~holdfast.Study` takes the same names);
-        they may stand in ``obs`` of AnnData or in ``target_file``. Of texts, 0/1 columns are made, ``Charge=B``.
     categorical : {"error", "one-hot", "codes", "drop"}
         What to do with columns that are not numbers: refuse them; make a 0/1 column of each category (one column for
         two categories, as the other would be its mirror); number the categories; or leave the columns out.
