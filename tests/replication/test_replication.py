@@ -416,7 +416,9 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10))
     result = study.run(X, y, store=tmp_path / "s.db")
     assert summarize(result).replication is None
-    assert "new study" not in render(summarize(result)).split("<footer")[0].split('id="words"')[0]
+    page = render(summarize(result)).split("<footer")[0].split('id="words"')[0]
+    assert "would be expected to select" not in page
+    assert "Next: estimate how many of these features a new study would select" in page
     found = hf.replicability(study, X, y, n_pairs=20)
     store_replicability(tmp_path / "s.db", found)
     summary = summarize(hf.load_study(tmp_path / "s.db"))

@@ -88,7 +88,7 @@ def test_the_report_says_which_features_it_is_about_and_its_markdown_table_is_on
     store_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20))
     summary = summarize(hf.load_study(tmp_path / "s.db"))
     for form in ("html", "md"):
-        assert "Your features are those that ANOVA F selects on all rows." in render(summary, form)
+        assert "Your features are those that ANOVA F selects on all rows" in render(summary, form)
     lines = render(summary, "md").splitlines()
     header = next(place for place, line in enumerate(lines) if line.startswith("| feature |"))
     assert "| in a new study |" in lines[header]

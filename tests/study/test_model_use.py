@@ -206,7 +206,7 @@ def test_a_suppressor_is_told_alone_and_in_models():
     assert rows.loc["a", "coefficient"] > 0 > rows.loc["b", "coefficient"]
     summary = summarize(found)
     page, text = render(summary), render(summary, "md")
-    assert "In models: raises the odds of healthy in 100\xa0% of its models" in page
+    assert "<dt>In models</dt><dd>raises the odds of healthy in 100 % of its models</dd>" in page
     assert "| raises the odds of healthy in 100 % of its models |" in text
     assert Summary.from_dict(summary.to_dict()) == summary
 

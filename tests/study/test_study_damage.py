@@ -12,6 +12,7 @@ from contextlib import closing
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -265,7 +266,8 @@ def test_a_row_that_is_sealed_rightly_but_cannot_be_is_damaged_and_named(row, ch
 
 
 def test_an_undefined_score_that_a_study_stored_is_sound(tmp_path):
-    study = hf.Study(anova(), hf.Folds(30), estimator=LinearRegression(), scoring=["r2", "neg_mean_absolute_error"])
+    selector = {"f": SelectKBest(f_regression, k=2)}
+    study = hf.Study(selector, hf.Folds(30), estimator=LinearRegression(), scoring=["r2", "neg_mean_absolute_error"])
     study.run(X.iloc[:30], np.linspace(0, 1, 30), store=tmp_path / "s.db")
     assert hf.load_study(tmp_path / "s.db").summary()["r2"].isna().all()
     study = hf.Study(anova(), hf.Bootstrap(4), estimator=KNeighborsClassifier(3), scoring={"own": return_nan})

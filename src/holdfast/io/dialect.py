@@ -249,14 +249,14 @@ def _find_header(sample: str, sep: str) -> int:
     """
     if sample.count('"', 0, sample.find("\n")) % 2:  # a name of several lines
         return 0
-    lines = sample.splitlines(keepends=True)
+    lines = re.findall(r"[^\n]*\n|[^\n]+", sample)  # str.splitlines also cuts at \x85 and the like, in a name
     cells = [next(iter(_records(line, sep)), []) for line in lines]
     width = max(Counter(map(len, filter(any, cells))).items(), key=lambda item: (item[1], item[0]), default=(0, 0))[0]
     above = 0
     for line, record in zip(lines, cells, strict=True):
         filled = sum(cell.strip() != "" for cell in record)
         if filled and len(record) in (width, width - 1) and (filled > 1 or width <= 2):
-            plain = all(not text.strip() or text.startswith("#") for text in sample[:above].splitlines())
+            plain = all(not text.strip() or text.startswith("#") for text in sample[:above].split("\n"))
             return above if plain or not any(_NUMBER.fullmatch(cell.strip()) for cell in record if cell) else 0
         above += len(line)
     return 0
