@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from typing import Any, NamedTuple
 
@@ -903,3 +904,20 @@ def test_several_profiles_are_lines_of_one_picture():
     assert " is the most stable: " in " ".join(plots.plot_profile(plain).title.text)
     with pytest.raises(ValueError, match="Expected one profile of each name, got 2 of 'f'"):
         plots.plot_profile([profiles[0], profiles[0]])
+
+
+def test_a_limit_of_memory_is_a_sentence_not_the_end_of_the_process(tmp_path):
+    resource = pytest.importorskip("resource")
+    program = (
+        "import holdfast as hf; from holdfast import plots\n"
+        "chart = plots.plot_frequencies([[1, 0], [1, 1]])\n"
+        f"try: plots.save(chart, {str(tmp_path / 'a.svg')!r})\n"
+        "except ValueError as error: print(error)\n"
+    )
+    limit = 6_000_000_000
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-500:]
+    assert done.stdout.startswith("Expected memory for drawing pictures, got a limit of 6.0 GB (ulimit -v)")

@@ -21,6 +21,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -32,6 +33,10 @@ from holdfast.text import clean_text
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
+
+resource: Any = None  # Windows has no such limits
+with suppress(ImportError):
+    import resource
 
 
 PageTheme: TypeAlias = Literal["light", "dark", "auto"]
@@ -196,8 +201,27 @@ def bundle_elsewhere() -> str:
 
 
 def _make_bundle() -> str:
-    text: str = import_optional("vl_convert").javascript_bundle(vl_version=vegalite_version())
+    text: str = converter().javascript_bundle(vl_version=vegalite_version())
     return text.replace("</script", "<\\/script").replace("<!--", "\\x3c!--").replace("\r", "")
+
+
+@cache
+def converter() -> Any:
+    """Return the converter, or raise where the process may not have the memory for it.
+
+    It reserves tens of gigabytes of addresses, and where it may not (``ulimit -v``, as on clusters), it ends the
+    process without a word of Python. So it is tried in another process first.
+    """
+    convert = import_optional("vl_convert")
+    limit = -1 if resource is None else resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != -1:  # which stands for no limit
+        command = [sys.executable, "-c", "import vl_convert; vl_convert.vega_to_svg({'marks': []})"]
+        if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode < 0:
+            raise ValueError(
+                f"Expected memory for drawing pictures, got a limit of {limit / 1e9:.1f} GB (ulimit -v), within which "
+                "the program that draws them ends; raise the limit, or write a report without pictures (.md, .json)."
+            )
+    return convert
 
 
 @cache
@@ -218,7 +242,7 @@ PNG_HEAD = 8
 
 def make_images(spec: dict[str, Any]) -> tuple[str, str]:
     """Return a chart as PNG, in base 64, and as the address of an image: SVG, or PNG if that would be large."""
-    convert, version = import_optional("vl_convert"), vegalite_version()
+    convert, version = converter(), vegalite_version()
     png = compress_png(convert.vegalite_to_png(spec, scale=SCALE, vl_version=version, allowed_base_urls=[]))
     coded = base64.b64encode(png).decode()
     if len(json.dumps(spec)) <= CANVAS_FROM:
@@ -300,7 +324,7 @@ def save(chart: "AnyChart", path: str | Path, *, theme: PageTheme | None = None,
     if ending == ".json":
         path.write_text(json.dumps(spec, indent=1, ensure_ascii=True), encoding="utf-8", newline="")
         return path
-    convert = getattr(import_optional("vl_convert"), f"vegalite_to_{ending[1:]}")
+    convert = getattr(converter(), f"vegalite_to_{ending[1:]}")
     options = {"scale": scale} if ending == ".png" else {}
     drawn = convert(spec, vl_version=vegalite_version(), allowed_base_urls=[], **options)
     path.write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
