@@ -215,8 +215,8 @@ def test_export_writes_what_is_asked_for(tmp_path, monkeypatch):
     assert len(files) == 15
     assert all(Path(file).is_file() for file in files)
     assert "Expected --csv DIR, --parquet DIR or --latex FILE" in str(call("export", "s.db", code=1).exception)
-    with pytest.raises(ValueError, match="Expected format='csv' or 'parquet', got 'xlsx'"):
-        hf.load_study("s.db").export("c", "xlsx")
+    with pytest.raises(ValueError, match="Expected format= to be one of csv, csv2, xlsx, parquet, got 'feather'"):
+        hf.load_study("s.db").export("c", "feather")
 
 
 # LaTeX
