@@ -266,6 +266,7 @@ def test_a_list_of_ones_own_is_checked_as_in_python(client):
     result = hf.load_study(client.app.app.state.site.folder.store_of("scored-study"))
     names = [str(result.feature_names[0]), "not a gene"]
     answer = client.post("/studies/scored-study/check", data={"names": "\r\n".join(names)}, headers=OWN)
+    assert "<p><strong>How many of these features a new study would select is not known" in answer.text
     assert answer.status_code == 200
     checked = hf.check_features(names, result, default_candidate(result))
     text = re.sub(r"<[^>]+>", "|", answer.text)

@@ -360,6 +360,7 @@ def check_list(site: Site, study: str, form: ListForm) -> Page:
         state=site.launcher.state(study), label=find_labels(snapshot).candidate(candidate), candidate=candidate,
         names=names, columns=[str(column) for column in checked.columns], shares=SHARES,
         rows=checked.reset_index(names="feature").to_dict(orient="records"),
+        new_study=checked.attrs["new_study"]["sentence"],
     )  # fmt: skip
 
 
