@@ -205,7 +205,6 @@ def _make_bundle() -> str:
     return text.replace("</script", "<\\/script").replace("<!--", "\\x3c!--").replace("\r", "")
 
 
-@cache
 def converter() -> Any:
     """Return the converter, or raise where the process may not have the memory for it.
 
@@ -214,14 +213,19 @@ def converter() -> Any:
     """
     convert = import_optional("vl_convert")
     limit = -1 if resource is None else resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit != -1:  # which stands for no limit
-        command = [sys.executable, "-c", "import vl_convert; vl_convert.vega_to_svg({'marks': []})"]
-        if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode < 0:
-            raise ValueError(
-                f"Expected memory for drawing pictures, got a limit of {limit / 1e9:.1f} GB (ulimit -v), within which "
-                "the program that draws them ends; raise the limit, or write a report without pictures (.md, .json)."
-            )
+    if limit != -1 and not can_draw_within(limit):  # -1 stands for no limit
+        raise ValueError(
+            f"Expected memory for drawing pictures, got a limit of {limit / 1e9:.1f} GB (ulimit -v), within which the "
+            "program that draws them ends; raise the limit, or write a report without pictures (.md, .json)."
+        )
     return convert
+
+
+@cache
+def can_draw_within(limit: int) -> bool:
+    """Return whether the converter runs in another process that has the same limit of memory."""
+    command = [sys.executable, "-c", "import vl_convert; vl_convert.vega_to_svg({'marks': []})"]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode >= 0
 
 
 @cache
