@@ -15,13 +15,13 @@ from benchmarks.rfe import (
     Floats,
     Rows,
     lbfgs,
+    ridge_elimination,
     rotated_newton,
     same,
     shared_share,
 )
 from benchmarks.timing import Row, best_time
 from holdfast.kernels.elimination import Scale, elimination_sizes
-from holdfast.kernels.ridge import ridge_elimination
 
 N_FORCED, SHRINKAGE = 10, 0.3
 

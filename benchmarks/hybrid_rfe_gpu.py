@@ -160,7 +160,8 @@ class Machine:
         )  # the folder alone: the package around it needs more than there is
         assert package
         sys.modules["holdfast_kernels"] = importlib.util.module_from_spec(package)
-        self.torch, self.lockstep = map(importlib.import_module, ("torch", "holdfast_kernels.lockstep"))
+        names = "torch", "holdfast_kernels.lockstep", "holdfast_kernels.libraries"
+        self.torch, self.lockstep, self.libraries = map(importlib.import_module, names)
         self.device, self.memory = device, memory or (self._free() if device == "cuda" else 2e9)
 
     def _free(self) -> float:
@@ -203,22 +204,35 @@ class Machine:
 
     def selected(self, data: Data, settings: Sequence[Setting]) -> NDArray[np.int64]:
         """Settings × resamples × N_KEPT."""
-        paths = self.lockstep.lockstep_elimination(
-            data.X, data.y, data.counts, data.sizes, C=[s.C for s in settings], forced=data.forced(settings),
-            shrinkage=[s.shrinkage for s in settings], record=False, **self._where(),
-        )  # fmt: skip
-        return np.array([path.selected for path in paths])
+        best = [data.best.get(setting.criterion, np.empty((len(data.counts), 0), int)) for setting in settings]
+        forced = np.full((len(settings), len(data.counts), N_KEPT), -1)
+        for columns, setting, mine in zip(best, settings, forced, strict=True):
+            mine[:, : setting.n_forced] = columns[:, : setting.n_forced]
+        chosen = self.lockstep.Settings(
+            np.array([s.C for s in settings]),
+            np.array([s.shrinkage for s in settings]),
+            forced,
+            np.arange(len(settings)),
+        )
+        resamples = self.lockstep.with_resamples(data.X, data.y, data.counts, "split")
+        return self.lockstep.run_lockstep(self._library(), resamples, chosen, data.sizes, True, 0, None).selected
 
     def accuracies(self, data: Data, selected: NDArray[np.int64]) -> Floats:
         """Settings × C_FINALS × resamples: share of the rows not drawn that the final model gets right."""
-        finals = self.lockstep.lockstep_finals(data.X, data.y, data.counts, selected, C_FINALS, **self._where())
+        (S, M, k), F = selected.shape, len(C_FINALS)
+        columns = np.broadcast_to(selected[:, None], (S, F, M, k)).reshape(-1, k)
+        which, costs = np.tile(np.arange(M), S * F), np.tile(np.repeat(C_FINALS, M), S)
+        resamples = self.lockstep.with_resamples(data.X, data.y, data.counts, "split")
+        models = self.lockstep.lockstep_models(self._library(), resamples, which, columns, costs)
+        fits = zip(columns, models.coef, models.intercept, strict=True)
+        decision = np.array([data.X[:, chosen] @ coef + b for chosen, coef, b in fits]).reshape(S, F, M, -1)
         out = data.counts == 0
-        right = ((finals.decision > 0) == (data.y > 0)) & out
+        right = ((decision > 0) == (data.y > 0)) & out
         with np.errstate(invalid="ignore"):
             return right.sum(axis=3) / out.sum(axis=1)
 
-    def _where(self) -> dict[str, Any]:
-        return {"xp": "torch", "device": self.device, "memory": self.memory}
+    def _library(self) -> Any:
+        return self.libraries.library("torch", self.device, "float64", self.memory)
 
 
 def speed(

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.hybrid_rfe_gpu import SPEED, Data, best_features, bootstraps, load
-from holdfast.kernels.ridge import ridge_elimination
+from benchmarks.rfe import ridge_elimination
 
 FEATURES = {"alon": 2000, "borovecki": 1000, "singh": 1250, "gravier": 2905, "chiaretti": 5000}
 """How many features of most variance are kept: Table 1 of Hamer and Dupont (2020)."""

@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 
 from benchmarks.inputs import SEED
 from benchmarks.timing import Row, best_time
-from holdfast.kernels.elimination import Paths, Scale, elimination_sizes
-from holdfast.kernels.ridge import ridge_elimination
+from holdfast.kernels.elimination import Paths, Scale, elimination_sizes, scale_data
+from holdfast.kernels.ridge import ridge_eliminations
 from holdfast.kernels.svm import svm_elimination
 
 Floats = NDArray[np.float64]
@@ -39,6 +39,26 @@ class Rows(NamedTuple):
         X[:, rng.permutation(d)[:40]] += 0.6 * y[:, None]
         counts = rng.multinomial(n, np.full(n, 1 / n), N_RESAMPLES)
         return cls((X - X.mean(axis=0)) / X.std(axis=0), y, counts)
+
+
+class Eliminated(NamedTuple):
+    """Resamples × selected columns, and the last weight of each feature."""
+
+    selected: NDArray[np.int64]
+    weight: Floats
+
+
+def ridge_elimination(
+    X: Floats, y: Floats, counts: NDArray[np.int64], *, sizes: NDArray[np.int64], C: float = 1.0,
+    forced: NDArray[np.bool_] | None = None, shrinkage: float = 1.0, scale: Scale = "split",
+) -> Eliminated:  # fmt: skip
+    """The eliminations of one setting, as HybridRFE calls for them."""
+    paths = ridge_eliminations(
+        scale_data(X, scale), y, counts, [sizes], C=C, shrinkage=shrinkage,
+        forced=None if forced is None else forced[None], which_forced=[0],
+    )  # fmt: skip
+    selected = np.nonzero(paths.smallest_size[:, 0] <= sizes[-1])[1].reshape(len(counts), -1)
+    return Eliminated(selected, paths.weight[:, 0])
 
 
 def ridge_rfe() -> Iterator[Row]:
@@ -120,7 +140,7 @@ def _eliminated(
     return columns, w
 
 
-def same(ours: Paths, expected: list[tuple[Any, Floats]]) -> str:
+def same(ours: Paths | Eliminated, expected: list[tuple[Any, Floats]]) -> str:
     """Return the largest difference of the weights in words; raise if it is large, or if the sets differ."""
     apart = 0.0
     for m, (columns, w) in enumerate(expected):
@@ -132,6 +152,6 @@ def same(ours: Paths, expected: list[tuple[Any, Floats]]) -> str:
     return f"yes, to {apart:.0e}"
 
 
-def shared_share(ours: Paths, expected: list[tuple[Any, Floats]]) -> float:
+def shared_share(ours: Eliminated, expected: list[tuple[Any, Floats]]) -> float:
     """Share of the selected features that are the same."""
     return float(np.mean([np.isin(ours.selected[m], columns).mean() for m, (columns, _) in enumerate(expected)]))

@@ -25,11 +25,12 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 from benchmarks.elastic_net import correlated
+from benchmarks.rfe import ridge_elimination
 from benchmarks.timing import Row, best_time
 from holdfast.kernels.elastic_net import elastic_net_paths
-from holdfast.kernels.elimination import elimination_sizes
+from holdfast.kernels.elimination import elimination_sizes, scale_data
 from holdfast.kernels.filters import centered, class_moments, golub
-from holdfast.kernels.ridge import ridge_elimination
+from holdfast.kernels.ridge import ridge_models
 from holdfast.selectors import MRMR, AnovaF, ElasticNetPath, HybridRFE
 
 Floats = NDArray[np.float64]
@@ -136,10 +137,9 @@ def _all_kernels(data: Data, counts: Any, settings: Any, masks: dict[int, NDArra
 def _kernels(data: Data, counts: Any, setting: dict[str, Any], masks: dict[int, NDArray[np.bool_]]) -> Any:
     """The elimination and the final models, and nothing else."""
     labels, sizes = np.where(data.y > 0, 1.0, -1.0), elimination_sizes(data.X.shape[1], KEPT, 0.2)
-    options = {"C": setting["C"], "scale": "split"}
     forced = {"forced": masks[setting["n_forced"]], "shrinkage": setting["shrinkage"]}
-    paths = ridge_elimination(data.X, labels, counts, sizes=sizes, **forced, **options)
-    ridge_elimination(data.X, labels, counts, columns=np.sort(paths.selected, axis=1), **options)
+    paths = ridge_elimination(data.X, labels, counts, sizes=sizes, C=setting["C"], **forced)
+    ridge_models(scale_data(data.X, "split"), labels, counts, np.arange(len(counts)), paths.selected, setting["C"])
     return paths.selected
 
 

@@ -1,18 +1,28 @@
 """Experiments one after the other: finished parts are stored, and pages are written at once."""
 
+import importlib
 import time
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from holdfast.datasets.real import available
-from holdfast.kernels.libraries import check_device, default_device
+from holdfast.kernels.libraries import check_device
 from reproductions.experiments import Experiment, find_experiments, load_experiments
 from reproductions.kept import KeptOutcome, find_kept, keep
 from reproductions.pages import write_pages
 from reproductions.workbench import Workbench
 
 Failures = dict[str, str]
+
+
+def default_device() -> str:
+    """The GPU where torch can use one, else the processor."""
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError:
+        return "cpu"
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def reproduce(

@@ -1,6 +1,22 @@
-"""Data, resamples and a slow, obvious elimination that the compiled ones are compared with."""
+"""Data, resamples, a slow, obvious elimination that the compiled ones are compared with, and calls of these."""
+
+from typing import NamedTuple
 
 import numpy as np
+
+from holdfast.kernels.elimination import (
+    Paths,
+    check_costs,
+    check_shrinkages,
+    check_sizes,
+    check_solved,
+    check_tie_ranks,
+    on_scale_of_data,
+)
+from holdfast.kernels.elimination_path import collect_paths, empty_outcome, lay_out
+from holdfast.kernels.libraries import library
+from holdfast.kernels.lockstep import Settings, lockstep_models, run_lockstep, with_resamples
+from holdfast.kernels.ridge import run_paths
 
 TIE = 1e-9
 
@@ -63,3 +79,86 @@ def remaining(columns, sizes, n_remaining, forced):
 def selected_columns(paths, sizes, resample):
     """The columns of every size that a path passed."""
     return [np.flatnonzero(paths.smallest_size[resample] <= size) for size in sizes]
+
+
+# One elimination at a time, with the model at its end, which selectors do not need
+
+
+def ridge_elimination(
+    X, y, counts=None, *, sizes=None, C=1.0, columns=None, forced=None, shrinkage=1.0, intercept=True, scale="split",
+    tie_ranks=None, max_iter=1000,
+):  # fmt: skip
+    """Compiled paths of one setting, from all columns or some; raises if a fit did not converge."""
+    (cost,), (factor,) = check_costs(C), check_shrinkages(shrinkage)
+    layout = lay_out(X, y, counts, sizes, columns, forced, scale, tie_ranks)
+    outcome, paths = empty_outcome(layout), np.arange(len(layout.counts))
+    run_paths(
+        layout.data.XT, layout.y, layout.counts, paths, layout.columns, layout.forced,
+        np.minimum(paths, len(layout.forced) - 1), layout.sizes[None], 0 * paths, layout.tie_ranks,
+        cost + 0.0 * paths, factor + 0.0 * paths, intercept, layout.data.split, layout.shared, max_iter, outcome,
+    )  # fmt: skip
+    return collect_paths("ridge-logistic", layout, outcome, max_iter)
+
+
+class Finals(NamedTuple):
+    """Fits on selected features, with the decision values of all rows, drawn or not."""
+
+    coef: np.ndarray  # (settings ×) constants × M × k, of X as it was handed in
+    intercept: np.ndarray  # (settings ×) constants × M
+    decision: np.ndarray  # (settings ×) constants × M × n
+
+
+def lockstep_elimination(
+    X, y, counts, sizes, *, C=1.0, forced=None, shrinkage=1.0, intercept=True, scale="split", xp="numpy", device="cpu",
+    dtype="float64", record=True, tie_ranks=None, memory=2e9, max_iter=1000,
+):  # fmt: skip
+    """Paths of every setting, side by side; ``forced`` may have axes for settings and resamples."""
+    lib = library(xp, device, dtype, memory)
+    data = with_resamples(X, y, counts, scale)
+    M, d = len(data.counts), data.X.shape[1]
+    settings, passed = _check_settings(C, shrinkage, forced, M, d), check_sizes(sizes, d)
+    ranks = None if tie_ranks is None else np.broadcast_to(check_tie_ranks(tie_ranks, d, M), (M, d)).__getitem__
+    ended = run_lockstep(lib, data, settings, passed, intercept, d if record else 0, ranks, max_iter)
+    check_solved("ridge-logistic", ended.unsolved, max_iter)
+    coef, b = on_scale_of_data(ended.coef, ended.intercept, data.shift[ended.selected], data.unit[ended.selected])
+    return [Paths(*arrays) for arrays in zip(ended.smallest_size, ended.weight, ended.selected, coef, b, strict=True)]
+
+
+def lockstep_finals(
+    X, y, counts, selected, C_finals, *, intercept=True, scale="split", xp="numpy", device="cpu", dtype="float64",
+    memory=2e9, max_iter=1000,
+):  # fmt: skip
+    """Fit on the k selected features of every resample, (settings ×) M × k columns, with each C of ``C_finals``."""
+    data, chosen = with_resamples(X, y, counts, scale), np.asarray(selected, dtype=np.int64)
+    C, sets = check_costs(C_finals), chosen.reshape(-1, *chosen.shape[-2:])
+    (S, M, k), F = sets.shape, len(C)
+    if len(data.counts) != M:
+        raise ValueError(f"Expected selected columns of {len(data.counts)} resamples, got {M}.")
+    columns = np.broadcast_to(sets[:, None], (S, F, M, k)).reshape(-1, k)
+    resamples, costs = np.tile(np.arange(M), S * F), np.tile(np.repeat(C, M), S)
+    models = lockstep_models(library(xp, device, dtype, memory), data, resamples, columns, costs, intercept, max_iter)
+    check_solved("ridge-logistic", np.where(models.unsolved, k, 0).reshape(S * F, M), max_iter)
+    values = np.asarray(X, dtype=np.float64).T
+    fits = zip(columns, models.coef, models.intercept, strict=True)
+    decision = np.array([w @ values[features] + b for features, w, b in fits])
+    shape = (S, F, M) if chosen.ndim == 3 else (F, M)
+    return Finals(models.coef.reshape(*shape, k), models.intercept.reshape(shape), decision.reshape(*shape, -1))
+
+
+def _check_settings(C, shrinkage, forced, M, d):
+    """C, shrinkage and forced features of each setting."""
+    mask = np.zeros((1, 1, d), bool) if forced is None else np.asarray(forced, dtype=bool)
+    mask = mask.reshape((1,) * (3 - mask.ndim) + mask.shape)
+    costs, shrinkages = check_costs(C), check_shrinkages(shrinkage)
+    G = max(costs.size, shrinkages.size, len(mask))
+    shapes = costs.shape, shrinkages.shape, mask.shape
+    if any(shape[0] not in (1, G) for shape in shapes) or mask.shape[1] not in (1, M) or mask.shape[2] != d:
+        raise ValueError(
+            f"Expected C, shrinkage and forced for all or each of the settings, {M} resamples and {d} features, "
+            "got shapes {}, {} and {}.".format(*shapes)
+        )
+    most = int(mask.sum(axis=2).max(initial=0))
+    first = np.argsort(~mask, axis=2, kind="stable")[:, :, :most]
+    columns = np.where(np.take_along_axis(mask, first, axis=2), first, -1)
+    which = np.broadcast_to(np.arange(len(mask)), G).copy()
+    return Settings(np.broadcast_to(costs, G), np.broadcast_to(shrinkages, G), columns, which)

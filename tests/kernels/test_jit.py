@@ -106,7 +106,7 @@ from holdfast.kernels import neighbors, regression, svm
 from holdfast.kernels.elastic_net import elastic_net_paths
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import STANDARD, Cells
-from holdfast.kernels.ridge import ridge_elimination
+from eliminations import ridge_elimination
 
 rng = np.random.default_rng(0)
 y = np.arange(60) % 2
@@ -176,7 +176,7 @@ for name in sorted(found):
 
 def digests(folder, order):
     """What kernels compute, to the last bit, in a process of their own that keeps compiled kernels in this folder."""
-    told = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    told = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", DIGESTS, str(order)]
     return subprocess.run(command, env=told, capture_output=True, text=True, check=True).stdout.splitlines()
 

@@ -9,10 +9,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import holdfast
-from eliminations import bootstraps, correlated, standardized
+from eliminations import bootstraps, correlated, lockstep_elimination, lockstep_finals, ridge_elimination, standardized
 from holdfast.kernels.elimination import elimination_sizes
-from holdfast.kernels.lockstep import lockstep_elimination, lockstep_finals
-from holdfast.kernels.ridge import ridge_elimination
 
 WITHOUT_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 LIBRARIES = ["numpy", pytest.param("torch", marks=WITHOUT_TORCH)]
@@ -262,8 +260,13 @@ import sys
 for name in ("scipy", "pandas", "numba", "sklearn", "holdfast"):
     sys.modules[name] = None
 sys.path.insert(0, {str(tmp_path)!r})
-from kernels.lockstep import lockstep_elimination
-print(lockstep_elimination([[0, 1], [1, 0], [2, 1]], [-1, 1, 1], [1, 1, 1], [2, 1], xp={xp!r})[0].selected)
+import numpy as np
+from kernels.libraries import library
+from kernels.lockstep import Settings, run_lockstep, with_resamples
+data = with_resamples([[0, 1], [1, 0], [2, 1]], [-1, 1, 1], [1, 1, 1], "split")
+settings = Settings(np.ones(1), np.ones(1), np.empty((1, 1, 0), int), np.zeros(1, int))
+lib = library({xp!r}, "cpu", "float64", 1e9)
+print(run_lockstep(lib, data, settings, np.array([2, 1]), True, 0, None).selected[0])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[[0]]\n"

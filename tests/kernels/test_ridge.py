@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from eliminations import bootstraps, correlated, selected_columns, slow_elimination, standardized
+from eliminations import bootstraps, correlated, ridge_elimination, selected_columns, slow_elimination, standardized
 from holdfast.kernels.elimination import elimination_sizes, orders
-from holdfast.kernels.ridge import ridge_elimination
 
 SHAPES = [(40, 200), (60, 59), (30, 31), (150, 12)]
 

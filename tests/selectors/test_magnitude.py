@@ -1,6 +1,7 @@
 """Data of extreme size: every selector selects as at ordinary size, or refuses in a sentence; none goes on for ever."""
 
 import json
+import os
 import subprocess
 import sys
 from functools import cache
@@ -9,11 +10,10 @@ import numpy as np
 import pytest
 
 import holdfast as hf
+from eliminations import lockstep_elimination, ridge_elimination
 from holdfast import selectors as of
 from holdfast.kernels.elastic_net import elastic_net_paths
 from holdfast.kernels.elimination import elimination_sizes
-from holdfast.kernels.lockstep import lockstep_elimination
-from holdfast.kernels.ridge import ridge_elimination
 from holdfast.kernels.svm import svm_elimination
 
 SCALES = {
@@ -90,9 +90,9 @@ def outcome(selector, X, y):
 @cache
 def found(*scales):
     """What every selector does at scales, in a process that is ended if it goes on for ever."""
-    command = [sys.executable, __file__, *scales]
+    command, path = [sys.executable, __file__, *scales], {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=3600, check=True)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=3600, check=True, env=path)
     except subprocess.TimeoutExpired as late:
         lines = (late.stdout or b"").decode().splitlines()
         pytest.fail(f"no end after {lines[-1] if lines else 'the start'}")

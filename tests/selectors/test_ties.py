@@ -15,10 +15,9 @@ from sklearn.preprocessing import StandardScaler
 from test_selectors import SELECTORS
 
 import holdfast as hf
+from eliminations import lockstep_elimination, ridge_elimination
 from holdfast import selectors as of
 from holdfast.kernels.elimination import Paths, elimination_sizes, orders
-from holdfast.kernels.lockstep import lockstep_elimination
-from holdfast.kernels.ridge import ridge_elimination
 from holdfast.kernels.svm import svm_elimination
 from holdfast.resampling import Samples
 from holdfast.selection import SPARE, FewerFeaturesWarning, Selection, best_columns, tie_ranks

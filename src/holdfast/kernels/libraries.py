@@ -143,15 +143,6 @@ def check_device(device: str) -> None:
         raise ValueError("device='cuda' needs a GPU that torch can use, and there is none; take device='cpu'.")
 
 
-def default_device() -> str:
-    """The GPU where torch can use one, else the processor."""
-    try:
-        torch = importlib.import_module("torch")
-    except ImportError:
-        return "cpu"
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def times(A: Array, x: Array) -> Array:
     """Ax for each problem."""
     return (A @ x[:, :, None])[:, :, 0]

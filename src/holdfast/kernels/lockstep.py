@@ -1,6 +1,6 @@
 """Ridge-logistic elimination of all resamples and all settings in lock-step: the form for an accelerator.
 
-What :func:`holdfast.kernels.ridge.ridge_elimination` does path by path is done here for all paths together: they pass
+What :func:`holdfast.kernels.ridge.ridge_eliminations` does path by path is done here for all paths together: they pass
 the same sizes, so that all arrays are rectangular. A path is a resample under a setting (C, forced features,
 shrinkage). Only rows that a resample drew take part, padded with rows of no cost to the most that any resample drew.
 Three layers, each above the next:
@@ -20,26 +20,21 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .elimination import (  # relative: there may be no package around this folder
-    Paths,
     Scale,
     Scaled,
     check_costs,
     check_labels,
     check_n_forced,
-    check_shrinkages,
-    check_sizes,
-    check_solved,
-    check_tie_ranks,
     on_scale_of_data,
     scale_data,
 )
-from .libraries import Array, NumpyLibrary, library, parts, times, total
+from .libraries import Array, NumpyLibrary, parts, times, total
 from .tolerances import (
     CONSTANT,
     INVERSE_AFTER_DROP,
@@ -555,74 +550,6 @@ def mask_remaining(lib: NumpyLibrary, sizes: Array, kind: Array, n_remaining: in
     return sure | (tied & (lib.xp.argsort(order, 1) < left))
 
 
-class Finals(NamedTuple):
-    """Fits on selected features, with the decision values of all rows, drawn or not."""
-
-    coef: NDArray[np.float64]  # (settings ×) constants × M × k, of X as it was handed in
-    intercept: NDArray[np.float64]  # (settings ×) constants × M
-    decision: NDArray[np.float64]  # (settings ×) constants × M × n
-
-
-def lockstep_elimination(
-    X: ArrayLike,
-    y: ArrayLike,
-    counts: ArrayLike,
-    sizes: ArrayLike,
-    *,
-    C: ArrayLike = 1.0,
-    forced: ArrayLike | None = None,
-    shrinkage: ArrayLike = 1.0,
-    intercept: bool = True,
-    scale: Scale = "split",
-    xp: Literal["numpy", "torch"] = "numpy",
-    device: str = "cpu",
-    dtype: str = "float64",
-    record: bool = True,
-    tie_ranks: ArrayLike | None = None,
-    memory: float = 2e9,
-    max_iter: int = 1000,
-) -> list[Paths]:
-    """Fit, drop the features of least weight, fit again: down the ``sizes``, for every resample and setting.
-
-    Parameters
-    ----------
-    X, y, counts, sizes, intercept, scale, max_iter
-        As :func:`~holdfast.kernels.ridge.ridge_elimination` takes them.
-    C, shrinkage
-        One for all settings, or one for each.
-    forced
-        Mask over the features, for all paths; or over resamples × features; or over settings × (1 or resamples) ×
-        features.
-    xp, device, dtype
-        Library, where it computes (``"cpu"``, ``"cuda"``), and in which numbers.
-    record
-        Whether ``smallest_size`` and ``weight`` are wanted; they are empty if not.
-    tie_ranks
-        Tie-break rank of each feature, for all or each of the resamples; the lowest column is first if not given.
-    memory
-        Bytes that may be used at a time, about. More resamples than these hold are taken one block after the other.
-
-    Returns
-    -------
-    list of Paths
-        One for each setting.
-
-    Raises
-    ------
-    ArithmeticError
-        If a fit did not converge.
-    """
-    lib = library(xp, device, dtype, memory)
-    data = with_resamples(X, y, counts, scale)
-    M, d = len(data.counts), data.X.shape[1]
-    settings, passed = _check_settings(C, shrinkage, forced, M, d), check_sizes(sizes, d)
-    ranks = None if tie_ranks is None else np.broadcast_to(check_tie_ranks(tie_ranks, d, M), (M, d)).__getitem__
-    ended = run_lockstep(lib, data, settings, passed, intercept, d if record else 0, ranks, max_iter)
-    check_solved("ridge-logistic", ended.unsolved, max_iter)
-    coef, b = on_scale_of_data(ended.coef, ended.intercept, data.shift[ended.selected], data.unit[ended.selected])
-    return [Paths(*arrays) for arrays in zip(ended.smallest_size, ended.weight, ended.selected, coef, b, strict=True)]
-
-
 class Recorded(NamedTuple):
     """G × M paths at their end, with the columns that were left when the record began."""
 
@@ -657,61 +584,7 @@ def run_lockstep(
     return Recorded(*(np.concatenate(arrays, axis=1) for arrays in zip(*blocks, strict=True)))
 
 
-def lockstep_finals(
-    X: ArrayLike,
-    y: ArrayLike,
-    counts: ArrayLike,
-    selected: ArrayLike,
-    C_finals: ArrayLike,
-    *,
-    intercept: bool = True,
-    scale: Scale = "split",
-    xp: Literal["numpy", "torch"] = "numpy",
-    device: str = "cpu",
-    dtype: str = "float64",
-    memory: float = 2e9,
-    max_iter: int = 1000,
-) -> Finals:
-    """Fit on the k selected features of every resample, (settings ×) M × k columns, with each C of ``C_finals``.
-
-    The other parameters are those of :func:`lockstep_elimination`; no feature is forced.
-    """
-    data, chosen = with_resamples(X, y, counts, scale), np.asarray(selected, dtype=np.int64)
-    C, sets = check_costs(C_finals), chosen.reshape(-1, *chosen.shape[-2:])
-    (S, M, k), F = sets.shape, len(C)
-    if len(data.counts) != M:
-        raise ValueError(f"Expected selected columns of {len(data.counts)} resamples, got {M}.")
-    columns = np.broadcast_to(sets[:, None], (S, F, M, k)).reshape(-1, k)
-    resamples, costs = np.tile(np.arange(M), S * F), np.tile(np.repeat(C, M), S)
-    models = lockstep_models(library(xp, device, dtype, memory), data, resamples, columns, costs, intercept, max_iter)
-    check_solved("ridge-logistic", np.where(models.unsolved, k, 0).reshape(S * F, M), max_iter)
-    values = np.asarray(X, dtype=np.float64).T
-    fits = zip(columns, models.coef, models.intercept, strict=True)
-    decision = np.array([w @ values[features] + b for features, w, b in fits])
-    shape = (S, F, M) if chosen.ndim == 3 else (F, M)
-    return Finals(models.coef.reshape(*shape, k), models.intercept.reshape(shape), decision.reshape(*shape, -1))
-
-
 # Settings and blocks
-
-
-def _check_settings(C: ArrayLike, shrinkage: ArrayLike, forced: ArrayLike | None, M: int, d: int) -> Settings:
-    """Return C, shrinkage and forced features of each setting."""
-    mask = np.zeros((1, 1, d), bool) if forced is None else np.asarray(forced, dtype=bool)
-    mask = mask.reshape((1,) * (3 - mask.ndim) + mask.shape)
-    costs, shrinkages = check_costs(C), check_shrinkages(shrinkage)
-    G = max(costs.size, shrinkages.size, len(mask))
-    shapes = costs.shape, shrinkages.shape, mask.shape
-    if any(shape[0] not in (1, G) for shape in shapes) or mask.shape[1] not in (1, M) or mask.shape[2] != d:
-        raise ValueError(
-            f"Expected C, shrinkage and forced for all or each of the settings, {M} resamples and {d} features, "
-            "got shapes {}, {} and {}.".format(*shapes)
-        )
-    most = int(mask.sum(axis=2).max(initial=0))
-    first = np.argsort(~mask, axis=2, kind="stable")[:, :, :most]
-    columns = np.where(np.take_along_axis(mask, first, axis=2), first, -1)
-    which = np.broadcast_to(np.arange(len(mask)), G).copy()
-    return Settings(np.broadcast_to(costs, G), np.broadcast_to(shrinkages, G), columns, which)
 
 
 def _block_size(memory: float, bytes_each: float, problems_each: int) -> int:

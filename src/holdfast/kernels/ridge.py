@@ -28,7 +28,6 @@ from holdfast.kernels.elimination import (
     Floats,
     Ints,
     Mask,
-    Paths,
     Scale,
     Scaled,
     check_columns,
@@ -45,11 +44,8 @@ from holdfast.kernels.elimination_path import (
     Outcome,
     begin_path,
     begin_resample,
-    collect_paths,
     cut,
-    empty_outcome,
     finish,
-    lay_out,
     make_workspace,
     next_gram,
     record,
@@ -153,73 +149,6 @@ def starts_badly(r, penalty):  # type: ignore[no-untyped-def]
 
 
 SOLVED, STALLED, BLURRED, ROUNDING, _, LEAST_CURVATURE, _ = DOUBLE  # plain numbers, as numba takes them
-
-
-def ridge_elimination(
-    X: ArrayLike,
-    y: ArrayLike,
-    counts: ArrayLike | None = None,
-    *,
-    sizes: ArrayLike | None = None,
-    C: float = 1.0,
-    columns: ArrayLike | None = None,
-    forced: ArrayLike | None = None,
-    shrinkage: float = 1.0,
-    intercept: bool = True,
-    scale: Scale = "split",
-    tie_ranks: ArrayLike | None = None,
-    max_iter: int = 1000,
-) -> Paths:
-    r"""Fit, drop the features of least weight, fit again: down the ``sizes``, for every resample.
-
-    Each fit is the :math:`w, b` of least
-
-    .. math:: C \sum_i c_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2, \qquad f = Xw + b
-
-    with :math:`\beta_j = 1`, or the ``shrinkage`` for forced features.
-
-    Parameters
-    ----------
-    X, y
-        Rows × features, and labels −1 and 1.
-    counts
-        Resamples × rows: how often each row was drawn, whole or not. All rows once if not given.
-    sizes
-        Sizes to pass, from all features down, as :func:`elimination_sizes` makes them. If not given, all features are
-        fitted once and none is dropped.
-    C
-        Weight of the loss.
-    columns
-        Columns to start from, ascending, for all or each of the resamples; all if not given.
-    forced
-        Mask over these columns, for all or each of the resamples: those that never fall.
-    shrinkage
-        Factor of the forced features' weights in the penalty, in (0, 1].
-    intercept
-        Whether the model has one; it is never penalized.
-    scale
-        ``"split"`` standardizes columns by mean and standard deviation of each resample; constant ones become 0 and
-        fall first. ``"full"`` takes X as it is, with one Gram matrix for all resamples.
-    tie_ranks
-        Tie-break rank of each of these columns, for all or each of the resamples; the lowest column is first if not
-        given.
-    max_iter
-        Maximum number of Newton steps of a fit.
-
-    Raises
-    ------
-    ArithmeticError
-        If a fit did not converge.
-    """
-    (cost,), (factor,) = check_costs(C), check_shrinkages(shrinkage)
-    layout = lay_out(X, y, counts, sizes, columns, forced, scale, tie_ranks)
-    outcome, paths = empty_outcome(layout), np.arange(len(layout.counts))
-    run_paths(
-        layout.data.XT, layout.y, layout.counts, paths, layout.columns, layout.forced,
-        np.minimum(paths, len(layout.forced) - 1), layout.sizes[None], 0 * paths, layout.tie_ranks,
-        cost + 0.0 * paths, factor + 0.0 * paths, intercept, layout.data.split, layout.shared, max_iter, outcome,
-    )  # fmt: skip
-    return collect_paths("ridge-logistic", layout, outcome, max_iter)
 
 
 def run_paths(  # type: ignore[no-untyped-def]
@@ -521,20 +450,31 @@ def ridge_eliminations(
     intercept: bool = True,
     tie_ranks: ArrayLike | None = None,
 ) -> Eliminations:
-    """Eliminate down the sizes of each setting, for every resample; no path raises, ``unsolved`` records it.
+    r"""Fit, drop the features of least weight, fit again: down the sizes of each setting, for every resample.
+
+    Each fit is the :math:`w, b` of least
+
+    .. math:: C \sum_i c_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2, \qquad f = Xw + b
+
+    with :math:`\beta_j = 1`, or the ``shrinkage`` for forced features. No path raises, ``unsolved`` records it.
 
     Parameters
     ----------
     data
         The scaled columns.
-    y, counts, intercept, tie_ranks
-        As :func:`~holdfast.kernels.ridge.ridge_elimination` takes them.
+    y, counts
+        Labels −1 and 1; resamples × rows: how often each row was drawn, whole or not.
     sizes
-        For each setting, the sizes to pass.
+        For each setting, the sizes to pass, from all features down, as :func:`elimination_sizes` makes them.
     C, shrinkage
-        For all settings, or for each.
+        Weight of the loss, and factor of the forced features' weights in the penalty, in (0, 1]: for all settings, or
+        for each.
     forced, which_forced
         Sets × resamples × features: which may not fall; and the set of each setting. None are forced if not given.
+    intercept
+        Whether the model has one; it is never penalized.
+    tie_ranks
+        Tie-break rank of each feature, for all or each of the resamples; the lowest column is first if not given.
     """
     (n, d), G = data.shape, len(sizes)
     y, counts = check_labels((n, d), y, counts)

@@ -408,8 +408,21 @@ def svm_elimination(
 
     Parameters
     ----------
-    X, y, counts, sizes, columns, scale, tie_ranks
-        As for :func:`~holdfast.kernels.ridge.ridge_elimination`.
+    X, y
+        Rows × features, and labels −1 and 1.
+    counts
+        Resamples × rows: how often each row was drawn, whole or not. All rows once if not given.
+    sizes
+        Sizes to pass, from all features down, as :func:`elimination_sizes` makes them. If not given, all features are
+        fitted once and none is dropped.
+    columns
+        Columns to start from, ascending, for all or each of the resamples; all if not given.
+    scale
+        ``"split"`` standardizes columns by mean and standard deviation of each resample; constant ones become 0 and
+        fall first. ``"full"`` takes X as it is, with one Gram matrix for all resamples.
+    tie_ranks
+        Tie-break rank of each of these columns, for all or each of the resamples; the lowest column is first if not
+        given.
     C
         Weight of the loss.
     max_iter
