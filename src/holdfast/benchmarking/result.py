@@ -59,7 +59,7 @@ def _missing(reason: str) -> dict[str, Any]:
 def _describe_stability(result: StudyTables, name: str, common: CommonMeasure, level: float) -> dict[str, Any]:
     failures = int((result.failures["candidate"] == name).sum())
     try:
-        estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)))
+        estimate = common.estimate(result, name)
     except ValueError as error:
         return _missing(getattr(error, "plain", str(error))) | {"failures": failures}
     low, high = result.interval(name, estimate, level)

@@ -93,7 +93,7 @@ def _candidate_row(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), **parameters)
+            estimate = common.estimate(result, name, **parameters)
     except ValueError as error:
         return (name, None, math.nan, math.nan, math.nan, 0, None, str(error))
     return _row(name, estimate, result.interval(name, estimate, level))

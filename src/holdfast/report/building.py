@@ -77,7 +77,7 @@ def estimate_stability(result: StudyTables, name: str, common: CommonMeasure, X:
     """Return the stability of a candidate by the common measure, or why there is none, in words."""
     try:
         with warnings.catch_warnings(action="ignore"):
-            return result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), X=X)
+            return common.estimate(result, name, X=X)
     except UnansweredError as unanswered:
         return unanswered.plain
     except ValueError:

@@ -273,10 +273,7 @@ def _describe_intervals(
         how = "whose width was fixed in advance by a pilot study (Stein)"
     else:
         common = study.common_measure(None, measure)
-        estimates = (
-            study.stability(str(name), common.measure, top=common.top_of(study.kinds.get(str(name))))
-            for name in with_interval
-        )
+        estimates = (common.estimate(study, str(name)) for name in with_interval)
         methods = dict.fromkeys(estimate.method for estimate in estimates)
         how = "; ".join(INTERVALS[name] for name in methods if name in INTERVALS)
     return f", with {100 * level:g}\\,\\% confidence intervals {how}"

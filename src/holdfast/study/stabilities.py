@@ -51,9 +51,10 @@ class CommonMeasure:
     measure: str | Measure
     top: int | None = None
 
-    def top_of(self, kind: Kind | None) -> int | None:
-        """How many of the best features count for a candidate that gives this kind of preference."""
-        return None if kind == "subset" else self.top
+    def estimate(self, result: "StudyTables", candidate: str, **parameters: Any) -> StabilityEstimate:
+        """Estimate the stability of a candidate by this measure."""
+        top = None if result.kinds.get(candidate) == "subset" else self.top
+        return result.stability(candidate, self.measure, top=top, **parameters)
 
     def cut(self, designed: DesignedRuns) -> DesignedRuns:
         """Return the runs as they are measured: cut to the best features, if that is needed."""
@@ -577,7 +578,7 @@ def _make_row(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = study.stability(name, common.measure, top=common.top_of(study.kinds.get(name)), **options)
+            estimate = common.estimate(study, name, **options)
     except ValueError as error:
         row["reason"] = str(error)
     else:

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -160,11 +160,12 @@ def find_gain_of_groups(
     Change or None
         From ``nogueira`` to ``yu``, both corrected for chance; None if the gain is not shown, or the design has none.
     """
-    top = common.top_of(result.kinds.get(candidate))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            alone, grouped = (result.stability(candidate, name, top=top, X=X) for name in ("nogueira", "yu"))
+            alone, grouped = (
+                replace(common, measure=name).estimate(result, candidate, X=X) for name in ("nogueira", "yu")
+            )
     except ValueError:
         return None
     if not alone.pseudo_values.size or alone.pseudo_values.size != grouped.pseudo_values.size:

@@ -353,7 +353,7 @@ def _make_point(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            estimate = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)), X=X)
+            estimate = common.estimate(result, name, X=X)
     except ValueError as error:
         reason = getattr(error, "plain", str(error))
     else:

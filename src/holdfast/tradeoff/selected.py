@@ -635,7 +635,7 @@ def default_candidate(result: StudyTables) -> str:
         common, estimates = result.common_measure(), dict[str, StabilityEstimate | str]()
         for name in result.finished:
             try:
-                estimates[name] = result.stability(name, common.measure, top=common.top_of(result.kinds.get(name)))
+                estimates[name] = common.estimate(result, name)
             except ValueError as error:
                 estimates[name] = str(error)
     return most_stable(estimates) or result.finished[0]
