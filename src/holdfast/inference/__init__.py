@@ -6,45 +6,6 @@ folds), ``planning`` computes the number of runs, ``features`` has frequencies o
 compares two sets of runs one by one, and ``ranks`` compares candidates over several data sets.
 """
 
-from holdfast.inference.agreements import Agreement, Kalousis, agreement, kalousis
-from holdfast.inference.comparison import Comparison, Comparisons, compare, compare_many
-from holdfast.inference.estimate import StabilityEstimate, StabilityTest, stability
-from holdfast.inference.features import feature_swaps, feature_table
-from holdfast.inference.intervals import Interval
-from holdfast.inference.planning import Pilot, PlannedRuns, runs_needed
-from holdfast.inference.ranks import (
-    POST_HOC_TESTS,
-    FriedmanTest,
-    RankComparisons,
-    SignedRankPosterior,
-    bayesian_signed_rank,
-    compare_ranks,
-    friedman,
-)
+import lazy_loader
 
-__all__ = [
-    "POST_HOC_TESTS",
-    "Agreement",
-    "Comparison",
-    "Comparisons",
-    "FriedmanTest",
-    "Interval",
-    "Kalousis",
-    "Pilot",
-    "PlannedRuns",
-    "RankComparisons",
-    "SignedRankPosterior",
-    "StabilityEstimate",
-    "StabilityTest",
-    "agreement",
-    "bayesian_signed_rank",
-    "compare",
-    "compare_many",
-    "compare_ranks",
-    "feature_swaps",
-    "feature_table",
-    "friedman",
-    "kalousis",
-    "runs_needed",
-    "stability",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

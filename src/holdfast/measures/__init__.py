@@ -5,38 +5,6 @@ evaluates it for all runs (``forms``), and its facts (``measures.toml``, put tog
 formula and the entry of the same name in ``catalog``.
 """
 
-from holdfast.measures.catalog import MEASURES, MeasureTable, corrected, find_measure, properties
-from holdfast.measures.forms import (
-    REQUIRED,
-    FeatureSum,
-    Form,
-    Measure,
-    OverlapPairs,
-    PairTally,
-    Properties,
-    RowPairs,
-    SetPairs,
-    UndefinedStabilityError,
-    UndefinedStabilityWarning,
-    Whole,
-)
+import lazy_loader
 
-__all__ = [
-    "MEASURES",
-    "REQUIRED",
-    "FeatureSum",
-    "Form",
-    "Measure",
-    "MeasureTable",
-    "OverlapPairs",
-    "PairTally",
-    "Properties",
-    "RowPairs",
-    "SetPairs",
-    "UndefinedStabilityError",
-    "UndefinedStabilityWarning",
-    "Whole",
-    "corrected",
-    "find_measure",
-    "properties",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,45 +6,6 @@
 - ``agreements``: the statistics behind it
 """
 
-from holdfast.replication.lists import (
-    ListCheck,
-    add_new_study,
-    check_features,
-    check_list,
-    expect_list,
-    knows_lists,
-    tabulate_features,
-)
-from holdfast.replication.result import Replicability, estimate_replicability
-from holdfast.replication.running import (
-    count_fits,
-    find_answer,
-    find_known,
-    find_stored,
-    has_split_halves,
-    replicability,
-    replicate_reported,
-    store_replicability,
-    study_replicability,
-)
+import lazy_loader
 
-__all__ = [
-    "ListCheck",
-    "Replicability",
-    "add_new_study",
-    "check_features",
-    "check_list",
-    "count_fits",
-    "estimate_replicability",
-    "expect_list",
-    "find_answer",
-    "find_known",
-    "find_stored",
-    "has_split_halves",
-    "knows_lists",
-    "replicability",
-    "replicate_reported",
-    "store_replicability",
-    "study_replicability",
-    "tabulate_features",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,45 +6,17 @@
 
 from typing import Any
 
-from holdfast.declared import warn_of_former_name
-from holdfast.resampling.kinds import (
-    Bootstrap,
-    ComplementaryPairs,
-    Folds,
-    GivenSplits,
-    NestedFolds,
-    NestedSubsamples,
-    NewSeeds,
-    Noise,
-    SplitHalves,
-    Subsample,
-    as_perturbation,
-)
-from holdfast.resampling.split import PERTURBATIONS, Design, Perturbation, Samples, Split
+import lazy_loader
 
-__all__ = [
-    "PERTURBATIONS",
-    "Bootstrap",
-    "ComplementaryPairs",
-    "Design",
-    "Folds",
-    "GivenSplits",
-    "NestedFolds",
-    "NestedSubsamples",
-    "NewSeeds",
-    "Noise",
-    "Perturbation",
-    "Samples",
-    "Split",
-    "SplitHalves",
-    "Subsample",
-    "as_perturbation",
-]
+import holdfast.resampling.kinds  # noqa: F401  declares the perturbations, which the registry has from the start
+from holdfast.declared import warn_of_former_name
+
+_find_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    """Return a class by its former name."""
+    """Import what is asked for; a class by its former name, too."""
     if name == "Halvings":
         warn_of_former_name("resampling.Halvings", "resampling.SplitHalves")
-        return SplitHalves
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        name = "SplitHalves"
+    return _find_name(name)

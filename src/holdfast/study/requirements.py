@@ -141,7 +141,7 @@ def _multiclass_selectors() -> list[str]:
     from holdfast import selectors
     from holdfast.selectors.wrapping import Wrapper
 
-    public = [getattr(selectors, name) for name in selectors.__all__]
+    public = [getattr(selectors, name) for name in dir(selectors)]
     classes = [kind for kind in public if isinstance(kind, type) and issubclass(kind, selectors.Selector)]
     plain = [kind for kind in classes if not (inspect.isabstract(kind) or issubclass(kind, Wrapper))]
     return [kind.__name__ for kind in plain if kind.needs_classes and kind.most_classes is None]

@@ -1,0 +1,17 @@
+from .catalog import MEASURES as MEASURES
+from .catalog import MeasureTable as MeasureTable
+from .catalog import corrected as corrected
+from .catalog import find_measure as find_measure
+from .catalog import properties as properties
+from .forms import REQUIRED as REQUIRED
+from .forms import FeatureSum as FeatureSum
+from .forms import Form as Form
+from .forms import Measure as Measure
+from .forms import OverlapPairs as OverlapPairs
+from .forms import PairTally as PairTally
+from .forms import Properties as Properties
+from .forms import RowPairs as RowPairs
+from .forms import SetPairs as SetPairs
+from .forms import UndefinedStabilityError as UndefinedStabilityError
+from .forms import UndefinedStabilityWarning as UndefinedStabilityWarning
+from .forms import Whole as Whole

@@ -1,0 +1,16 @@
+from .kinds import Bootstrap as Bootstrap
+from .kinds import ComplementaryPairs as ComplementaryPairs
+from .kinds import Folds as Folds
+from .kinds import GivenSplits as GivenSplits
+from .kinds import NestedFolds as NestedFolds
+from .kinds import NestedSubsamples as NestedSubsamples
+from .kinds import NewSeeds as NewSeeds
+from .kinds import Noise as Noise
+from .kinds import SplitHalves as SplitHalves
+from .kinds import Subsample as Subsample
+from .kinds import as_perturbation as as_perturbation
+from .split import PERTURBATIONS as PERTURBATIONS
+from .split import Design as Design
+from .split import Perturbation as Perturbation
+from .split import Samples as Samples
+from .split import Split as Split
