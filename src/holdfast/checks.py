@@ -77,16 +77,22 @@ def as_positions(chosen: Any, n: int) -> NDArray[np.int64]:
     return np.arange(n)[chosen]
 
 
+def check_whole(name: str, value: Any, least: int) -> int:
+    """Return a whole number that is large enough, or raise."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"Expected {name} to be a whole number of at least {least}, got {value!r}.")
+    return int(value)
+
+
 def check_number_of_features(n_features: Any, argument: str = "n_features") -> int:
     """Return a number of features as an int; raise unless it is a whole number from 1 to 100 million."""
-    if isinstance(n_features, (bool, np.bool_)) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
-        raise ValueError(f"Expected {argument} to be a whole number of at least 1, got {n_features!r}.")
-    if n_features > MAX_FEATURES:
+    number = check_whole(argument, n_features, 1)
+    if number > MAX_FEATURES:
         raise ValueError(
             f"Expected at most {MAX_FEATURES:,} features, got {argument}={n_features}; how many were there to choose "
             "from?"
         )
-    return int(n_features)
+    return number
 
 
 def is_number(value: Any) -> bool:
@@ -128,7 +134,10 @@ def check_unique(names: Names, expected: int, what: str, unit: str, argument: st
         )
     if isinstance(names, UniqueNames):
         return names
-    name = names.repeated() if isinstance(names, PartialNames) else _repeated(names)
+    if isinstance(names, PartialNames):
+        name = names.repeated()
+    else:
+        name = next((name for name, times in Counter(names).most_common(1) if times > 1), None)
     if name is not None:
         first = names.index(name)
         second = names.index(name, first + 1)
@@ -136,11 +145,6 @@ def check_unique(names: Names, expected: int, what: str, unit: str, argument: st
             f"Expected different {what} names, got {name!r} for {unit}s {first} and {second}; rename one of them."
         )
     return UniqueNames(names) if isinstance(names, tuple) else names
-
-
-def _repeated(names: Sequence[str]) -> str | None:
-    name, times = Counter(names).most_common(1)[0]
-    return name if times > 1 else None
 
 
 def _describe_position(run: int, feature: int, names: Names, labels: Names, row: str = "run") -> str:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import type_of_target
 
-from holdfast.checks import as_column, is_number
+from holdfast.checks import as_column, check_whole, is_number
 from holdfast.declared import About, Registry
 
 Design: TypeAlias = Literal["runs", "folds", "pairs", "nested_folds", "nested_subsamples"]
@@ -564,9 +564,7 @@ class Perturbation(ABC):
 
 def check_count(name: str, value: Any, least: int) -> None:
     """Raise unless a parameter is a whole number of at least so many."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"Expected {name} to be a whole number of at least {least}, got {value!r}.")
-    if value > MAX_COUNT:
+    if check_whole(name, value, least) > MAX_COUNT:
         raise ValueError(f"Expected {name} to be at most {MAX_COUNT:,}, got {value!r}.")
 
 

@@ -23,7 +23,7 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.checks import as_column, type_name
+from holdfast.checks import as_column, check_whole, type_name
 from holdfast.kernels.tolerances import TIE, check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
@@ -824,13 +824,6 @@ class Filter(Selector):
     def _informative(self, weights: Floats) -> Mask:
         """Which features weigh more than a constant column; those that are undefined do not."""
         return weights > self.nothing
-
-
-def check_whole(name: str, value: Any, least: int) -> int:
-    """Return a whole number that is large enough, or raise."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"Expected {name} to be a whole number of at least {least}, got {value!r}.")
-    return int(value)
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.checks import check_whole
 from holdfast.declared import About
 from holdfast.kernels.elimination import (
     Scale,
@@ -48,7 +49,6 @@ from holdfast.selectors.base import (
     Selector,
     Ties,
     check_choice,
-    check_whole,
     learns_on_all,
     one_against_rest,
     tied,

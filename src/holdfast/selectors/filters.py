@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.checks import check_whole
 from holdfast.declared import About
 from holdfast.kernels import filters as moments_of
 from holdfast.kernels.information import (
@@ -31,7 +32,6 @@ from holdfast.selectors.base import (
     Target,
     Ties,
     check_choice,
-    check_whole,
     learns_on_all,
 )
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
+from holdfast.checks import check_whole
 from holdfast.declared import About
 from holdfast.resampling import ComplementaryPairs, Perturbation, Split, Subsample
 from holdfast.resampling.split import rng_of
 from holdfast.selection import Selection
-from holdfast.selectors.base import Batch, Data, Floats, Ints, Preference, Ranked, Selector, Setting, check_whole
+from holdfast.selectors.base import Batch, Data, Floats, Ints, Preference, Ranked, Selector, Setting
 from holdfast.selectors.wrapping import (
     Copies,
     Halves,

@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
-from holdfast.checks import is_number
+from holdfast.checks import check_whole, is_number
 from holdfast.declared import About
 from holdfast.io.estimators import preserve_random_state, read_selection, set_seeds
 from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Samples, Split
@@ -38,7 +38,6 @@ from holdfast.selectors.base import (
     TakesGroups,
     Target,
     check_choice,
-    check_whole,
     tied,
 )
 from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, SymmetricalUncertainty

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from holdfast.checks import check_whole
 from holdfast.declared import FORMER_OPTIONS, About
 from holdfast.inference.intervals import check_level
 from holdfast.inference.planning import check_half_width
@@ -22,7 +23,6 @@ from holdfast.measures import find_measure
 from holdfast.models import SCORES
 from holdfast.models.recognized import BlockModel, recognize
 from holdfast.resampling import Perturbation, as_perturbation
-from holdfast.selectors.base import check_whole
 from holdfast.selectors.catalog import SELECTORS
 from holdfast.serialization import to_plain
 from holdfast.study import engines

@@ -26,6 +26,8 @@ from holdfast.study.tables import StudyTables
 Floats = NDArray[np.float64]
 PLAIN = ("runs", "folds")
 """Designs whose splits are drawn one by one."""
+FIGURES = ("score", "score_se", "stability", "low", "high")
+"""The figures of a point that are drawn again."""
 MAX_BYTES = 16 << 20
 """Size of the cache of redraws; 1000 redraws of 1000 resamples take half of it."""
 
@@ -44,14 +46,16 @@ class Point:
         What is known of these splits.
     estimate : StabilityEstimate or None
         The stability; None if there is none.
-    low, high : float
-        Ends of the stability's interval.
+    score, score_se : float
+        Mean score over runs, and its standard error, which allows for runs that share training rows.
+    stability, low, high : float
+        The stability, ``nan`` if there is none, and the ends of its interval.
     reason : str or None
         Why something is missing.
     score_bounds : Range
         The least and the largest value of the score.
-    redrawn : (float, float, float) or None
-        Score, its standard error and stability over redrawn resamples, in place of those that were measured.
+    redrawn : bool
+        Whether score, error, stability and its interval are those of redrawn resamples, not those that were measured.
     """
 
     candidate: str
@@ -59,40 +63,22 @@ class Point:
     scores: "pd.Series[float]"
     splits: pd.DataFrame
     estimate: StabilityEstimate | None
+    score: float
+    score_se: float
+    stability: float
     low: float
     high: float
     reason: str | None
     score_bounds: Range = UNBOUNDED
-    redrawn: tuple[float, float, float] | None = None
-
-    @cached_property
-    def score(self) -> float:
-        """Mean score over runs."""
-        if self.redrawn is not None:
-            return self.redrawn[0]
-        return float(self.scores.mean()) if len(self.scores) else math.nan
-
-    @cached_property
-    def score_se(self) -> float:
-        """Its standard error, which allows for runs that share training rows."""
-        if self.redrawn is not None:
-            return self.redrawn[1]
-        return corrected_error(np.asarray(self.scores, dtype=np.float64), self.splits)
+    redrawn: bool = False
 
     def score_interval(self, level: float) -> Interval:
         """Student's interval of the score with this standard error, inside the range of the score."""
-        if self.redrawn is not None:
+        if self.redrawn:
             reach = stdtrit(max(len(self.scores) - 1, 1), (1 + level) / 2) * self.score_se
             low, high = np.clip([self.score - reach, self.score + reach], *self.score_bounds)
             return Interval(float(low), float(high))
         return mean_score_interval(self.scores, self.splits, self.score_bounds, level)
-
-    @cached_property
-    def stability(self) -> float:
-        """The stability; ``nan`` if there is none."""
-        if self.redrawn is not None:
-            return self.redrawn[2]
-        return math.nan if self.estimate is None else self.estimate.value
 
     @cached_property
     def size(self) -> float:
@@ -163,10 +149,7 @@ class Points:
     @cached_property
     def once(self) -> "Redraws":
         """The figures as they are, as a single draw: what rules choose from."""
-        figures = {
-            name: self.frame[name].to_numpy(dtype=np.float64)[None]
-            for name in ("score", "score_se", "stability", "low", "high")
-        }
+        figures = {name: self.frame[name].to_numpy(dtype=np.float64)[None] for name in FIGURES}
         times = np.ones(self.units.size) if self.times is None else self.times
         return Redraws(points=self, times=times[None], **figures)
 
@@ -362,7 +345,9 @@ def _make_point(
         reason = reason or "no run has a score"
     return Point(
         candidate=name, family=result.family(name), scores=scores, splits=splits,
-        estimate=estimate, low=ends.low, high=ends.high, reason=reason,
+        estimate=estimate, score=float(scores.mean()) if len(scores) else math.nan,
+        score_se=corrected_error(np.asarray(scores, dtype=np.float64), splits),
+        stability=math.nan if estimate is None else estimate.value, low=ends.low, high=ends.high, reason=reason,
         score_bounds=score_range(result.plan["scoring"][metric]),
     )  # fmt: skip
 
@@ -514,8 +499,7 @@ class Redraws:
     @property
     def n_bytes(self) -> int:
         """Number of bytes that the figures take."""
-        figures = (self.times, self.score, self.score_se, self.stability, self.low, self.high)
-        return sum(figure.nbytes for figure in figures)
+        return sum(getattr(self, name).nbytes for name in ("times", *FIGURES))
 
     @cached_property
     def size(self) -> Floats:
@@ -535,11 +519,10 @@ class Redraws:
 
     def make_points(self, draw: int) -> Points:
         """Make the candidates as one draw shows them, for a rule that chooses in one draw at a time."""
-        figures = (self.score, self.score_se, self.stability, self.low, self.high)
         points = []
         for candidate, point in enumerate(self.points.points):
-            score, score_se, stability, low, high = (float(figure[draw, candidate]) for figure in figures)
-            points.append(replace(point, low=low, high=high, redrawn=(score, score_se, stability)))
+            figures = {name: float(getattr(self, name)[draw, candidate]) for name in FIGURES}
+            points.append(replace(point, **figures, redrawn=True))  # type: ignore[arg-type]
         return replace(self.points, points=points, times=self.times[draw])
 
 
