@@ -30,6 +30,7 @@ from holdfast.selectors.prefiltered import Prefiltered
 from holdfast.selectors.stability_selection import StabilitySelection
 from holdfast.selectors.wrapping import EnsembleSelector, GroupedSelector
 
+Make = Callable[..., Any]
 Resolve = Callable[..., Any]
 """Makes the selector of a name, with parameters: what wrappers need for their base."""
 
@@ -109,6 +110,18 @@ for _selector in (
     SELECTORS.add(_selector)
 
 
+def _declare(about: About, *classes: type, sizes: int | None = None) -> Callable[[Make], Make]:
+    """Add what makes a selector to the selectors, under this description; it makes objects of these classes."""
+
+    def add(make: Make) -> Make:
+        SELECTORS.add(NamedSelector(about=about, make=make, classes=classes, sizes=sizes))
+        return make
+
+    return add
+
+
+@_declare(About(name="correlation", label="Correlation", summary="Largest correlation with the target.",
+                methods="correlation with the target", needs=("numbers to predict",)))  # fmt: skip
 def correlation(k: int = 10) -> SelectKBest:
     """Make a filter by correlation with the target.
 
@@ -120,6 +133,8 @@ def correlation(k: int = 10) -> SelectKBest:
     return SelectKBest(f_regression, k=k)
 
 
+@_declare(About(name="mutual_info", label="Mutual information", methods="mutual information",
+                summary="Most mutual information, by nearest neighbors."))  # fmt: skip
 def mutual_information(task: str, k: int = 10) -> SelectKBest:
     """Make a filter by mutual information with the target, estimated by nearest neighbors.
 
@@ -133,6 +148,11 @@ def mutual_information(task: str, k: int = 10) -> SelectKBest:
     return SelectKBest(mutual_info_regression if task == "regression" else mutual_info_classif, k=k)
 
 
+SELECTORS.add(ElasticNetPath)
+SELECTORS.add(ElasticNetCV)
+
+
+@_declare(StabilitySelection.about, StabilitySelection)
 def stability_selection(
     task: str,
     resolve: Resolve,
@@ -164,6 +184,7 @@ def stability_selection(
     return StabilitySelection(resolve(base), q=q, threshold=threshold, resampling=resampling, n_resamples=n)
 
 
+@_declare(EnsembleSelector.about, EnsembleSelector)
 def ensemble(
     task: str, resolve: Resolve, base: str = "mrmr", n_features: int = 10, n: int = 50, aggregate: Any = "mean_rank"
 ) -> EnsembleSelector:
@@ -187,6 +208,7 @@ def ensemble(
     return EnsembleSelector(resolve(base), n_features, n_resamples=n, aggregate=aggregate)
 
 
+@_declare(GroupedSelector.about, GroupedSelector)
 def grouped(
     task: str, resolve: Resolve, base: str = "lasso", n_features: int = 10, threshold: float = 0.8
 ) -> GroupedSelector:
@@ -208,6 +230,7 @@ def grouped(
     return GroupedSelector(resolve(base, n_features=n_features), threshold=threshold)
 
 
+@_declare(Prefiltered.about, Prefiltered)
 def prefiltered(
     task: str, resolve: Resolve, base: str = "mrmr", n_features: int = 10, filter: str = "variance", n: int = 1000
 ) -> Prefiltered:
@@ -231,6 +254,8 @@ def prefiltered(
     return Prefiltered(resolve(base, n_features=n_features), resolve(filter, n_features=n))
 
 
+@_declare(About(name="rfe", label="Recursive elimination", summary="Recursive elimination by a linear model.",
+                methods="recursive feature elimination", reference="guyon2002"), RFE)  # fmt: skip
 def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
     """Make scikit-learn's recursive feature elimination by a linear model on scaled features.
 
@@ -247,38 +272,9 @@ def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
     return make_pipeline(StandardScaler(), RFE(model, n_features_to_select=k, step=step))
 
 
-def _add(
-    name: str, summary: str, methods: str, make: Callable[..., Any], *, reference: str | None = None,
-    needs: tuple[str, ...] = (), classes: tuple[type, ...] = (), sizes: int | None = None, label: str = "",
-) -> None:  # fmt: skip
-    about = About(name=name, label=label, summary=summary, methods=methods, reference=reference, needs=needs)
-    SELECTORS.add(NamedSelector(about=about, make=make, classes=classes, sizes=sizes))
-
-
-_add(
-    "correlation", "Largest correlation with the target.", "correlation with the target", correlation,
-    needs=("numbers to predict",), label="Correlation",
-)  # fmt: skip
-_add(
-    "mutual_info", "Most mutual information, by nearest neighbors.", "mutual information", mutual_information,
-    label="Mutual information",
-)  # fmt: skip
-SELECTORS.add(ElasticNetPath)
-SELECTORS.add(ElasticNetCV)
-for _class, _make in (
-    (StabilitySelection, stability_selection),
-    (EnsembleSelector, ensemble),
-    (GroupedSelector, grouped),
-    (Prefiltered, prefiltered),
-):
-    SELECTORS.add(NamedSelector(about=_class.about, make=_make, classes=(_class,)))
-_add(
-    "rfe", "Recursive elimination by a linear model.", "recursive feature elimination", linear_rfe, classes=(RFE,),
-    reference="guyon2002", label="Recursive elimination",
-)  # fmt: skip
-_add(
-    "forest", "Importance in a random forest; sizes=10 by default.", "importance in a random forest", random_forest,
-    reference="breiman2001", classes=(RandomForestClassifier, RandomForestRegressor), sizes=10,
-    label="Random forest",
-)  # fmt: skip
+_declare(
+    About(name="forest", label="Random forest", summary="Importance in a random forest; sizes=10 by default.",
+          methods="importance in a random forest", reference="breiman2001"),
+    RandomForestClassifier, RandomForestRegressor, sizes=10,
+)(random_forest)  # fmt: skip
 SELECTORS.add(RandomSelector)
