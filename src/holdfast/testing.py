@@ -104,12 +104,11 @@ def check_maximum(measure: Measure, runs: Preferences) -> None:
     """Assert that equal runs, and only they, have the best value, if that is declared."""
     if measure.properties.maximum != "yes":
         return
-    rows = [_row(runs, run) for run in range(runs.n_runs)]
-    equal = _with_rows(runs, [rows[0]] * runs.n_runs)
+    equal = runs.take(np.zeros(runs.n_runs, dtype=np.int64))
     assert abs(stability_value(equal, measure) - measure.best) <= TOLERANCE, (
         f"{measure.name} is {stability_value(equal, measure)} for equal runs, not {measure.best}: {_format_runs(equal)}"
     )
-    if any(row != rows[0] for row in rows):
+    if runs != equal:
         assert abs(stability_value(runs, measure) - measure.best) > TOLERANCE, (
             f"{measure.name} has its best value {measure.best} for runs that differ: {_format_runs(runs)}"
         )
@@ -155,21 +154,9 @@ def _variance(runs: Preferences) -> float:
     return float(runs.frequency @ (1 - runs.frequency))
 
 
-def _row(runs: Preferences, run: int) -> list[float]:
-    if runs.kind == "subset":
-        indices, indptr = runs.lists()
-        return indices[indptr[run] : indptr[run + 1]].tolist()
-    return runs.matrix()[run].tolist()
-
-
-def _with_rows(runs: Preferences, rows: list[list[float]]) -> Preferences:
-    if runs.kind == "subset":
-        return Preferences.from_sets(rows, n_features=runs.n_features)
-    return Preferences(kind=runs.kind, n_features=runs.n_features, values=np.array(rows, dtype=float))
-
-
 def _format_runs(runs: Preferences) -> str:
-    return str([_row(runs, run) for run in range(runs.n_runs)])
+    rows = np.split(runs.lists()[0], runs.lists()[1][1:-1]) if runs.kind == "subset" else runs.matrix()
+    return str([row.tolist() for row in rows])
 
 
 def check_selector(selector: Any, X: Any = None, y: Any = None, *, random_state: int = 0) -> None:

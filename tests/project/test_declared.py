@@ -232,7 +232,9 @@ def doc_table(kind):
         hidden = ("random_state",)
         facts = describe_parameters(thing, hidden) if isinstance(thing, type) else getattr(thing, "parameters", {})
         parameters = ", ".join(f"`{parameter}`" for parameter in facts)
-        summary = f"{about.summary} {getattr(thing, 'block_words', '')}".strip().replace("|", "\\|")
+        blocks = [f"`{kind.__name__}` ({exactness})" for kind, exactness in getattr(thing, "recognized", {}).items()]
+        words = f" In blocks: {', '.join(blocks)}." if blocks else ""
+        summary = f"{about.summary}{words}".replace("|", "\\|")
         classes = [made.__name__ for made in getattr(thing, "classes", ()) if made.__module__.startswith("holdfast.")]
         column = f" {''.join(f'`{made}`' for made in classes)} |" if kind == "selectors" else ""
         rows.append(f"| `{name}` |{column} {summary} | {', '.join(about.needs)} | {parameters} |")

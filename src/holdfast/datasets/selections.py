@@ -1,5 +1,6 @@
 """Simulated selections whose population stability is known."""
 
+from importlib.resources import as_file, files
 from typing import Any
 
 import numpy as np
@@ -158,3 +159,23 @@ def _systematic(p: Floats, n_runs: int, rng: np.random.Generator) -> NDArray[np.
     selected = np.zeros((n_runs, p.size), dtype=bool)
     np.put_along_axis(selected, order, taken, axis=1)
     return selected
+
+
+def load_example() -> Preferences:
+    """Load an example: ANOVA F values of 30 features on 20 bootstrap samples of scikit-learn's breast-cancer data.
+
+    Returns
+    -------
+    Preferences
+        Weights of 20 runs.
+
+    Examples
+    --------
+    >>> from holdfast.datasets import load_example
+    >>> load_example()
+    Preferences: 20 weightings of 30 features
+    """
+    from holdfast.io.selections import read_preferences  # here: what reads files knows data sets
+
+    with as_file(files("holdfast.datasets") / "example.csv") as path:
+        return read_preferences(path)

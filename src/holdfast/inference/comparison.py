@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from holdfast.cards import Card, Svg, draw_intervals, make_bar
@@ -547,12 +548,14 @@ def variance_for_unseen(estimate: StabilityEstimate) -> float:
     return max(0.0, float(reach / stdtrit(jackknife.n_runs - 1, 0.975)) ** 2 - jackknife.variance)
 
 
-def holm(p_values: Floats) -> Floats:
-    """Return Holm's step-down corrected p-values."""
-    order = np.argsort(p_values)
-    steps = np.maximum.accumulate(p_values[order] * (p_values.size - np.arange(p_values.size)))
-    corrected = np.empty(p_values.size)
-    corrected[order] = np.minimum(steps, 1)
+def holm(p_values: Floats, n_tests: NDArray[np.int64] | int | None = None) -> Floats:
+    """Return Holm's step-down corrected p-values, along the last axis; of as many tests as there are, if not given."""
+    n = p_values.shape[-1]
+    order = np.argsort(p_values, axis=-1, kind="stable")
+    factors = np.maximum((n if n_tests is None else n_tests) - np.arange(n), 1)
+    steps = np.maximum.accumulate(np.take_along_axis(p_values, order, axis=-1) * factors, axis=-1)
+    corrected = np.empty_like(p_values)
+    np.put_along_axis(corrected, order, np.minimum(steps, 1), axis=-1)
     return corrected
 
 

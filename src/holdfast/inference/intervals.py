@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc, gammainccinv, gammaincinv, ndtr, ndtri, stdtr, stdtrit
 
 from holdfast.measures import Measure
-from holdfast.measures.forms import FeatureSum, Tally, sum_over_selected
+from holdfast.measures.forms import FeatureSum, Floats, Tally, sum_over_selected
 from holdfast.preferences import Preferences
 from holdfast.similarity import GivenSimilarity
 
-Floats = NDArray[np.float64]
 UNSEEN_RISK = 1.5
 """Probability, per unit of 1 − level, that is allowed for: that runs which would have mattered were not drawn."""
 

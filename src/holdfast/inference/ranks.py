@@ -404,14 +404,11 @@ class PostHocTest:
         where the first is better, and p-values.
     corrected : bool
         Whether its p-values are corrected for all pairs already; else Holm's correction follows.
-    by_ranks : bool
-        Whether it compares mean ranks, so that other candidates matter.
     """
 
     about: About
     test: Callable[[Floats, Floats, Pairs], tuple[Floats, Floats]]
     corrected: bool = False
-    by_ranks: bool = False
 
 
 POST_HOC_TESTS: Registry[PostHocTest] = Registry("post-hoc test")
@@ -419,12 +416,12 @@ POST_HOC_TESTS: Registry[PostHocTest] = Registry("post-hoc test")
 
 
 def post_hoc_test(
-    *, corrected: bool = False, by_ranks: bool = False, **about: Any
+    *, corrected: bool = False, **about: Any
 ) -> Callable[[Callable[[Floats, Floats, Pairs], tuple[Floats, Floats]]], PostHocTest]:
     """Declare a function as a post-hoc test; ``about`` is its name and descriptions."""
 
     def register(test: Callable[[Floats, Floats, Pairs], tuple[Floats, Floats]]) -> PostHocTest:
-        declared = PostHocTest(about=About(**about), test=test, corrected=corrected, by_ranks=by_ranks)
+        declared = PostHocTest(about=About(**about), test=test, corrected=corrected)
         return POST_HOC_TESTS.add(declared)
 
     return register
@@ -449,7 +446,6 @@ def wilcoxon(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Float
     caution=POOL,
     reference="nemenyi1963",
     corrected=True,
-    by_ranks=True,
 )
 def nemenyi(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
     """Differences of mean ranks, compared with the studentized range."""
@@ -465,7 +461,6 @@ def nemenyi(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats
     methods="tests of mean ranks by the normal distribution with Holm's correction",
     caution=POOL,
     reference="demsar2006",
-    by_ranks=True,
 )
 def mean_ranks(values: Floats, ranks: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
     """Differences of mean ranks, compared with the normal distribution."""

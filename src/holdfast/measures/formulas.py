@@ -212,7 +212,8 @@ def kendall(ranks: Floats) -> PairTally:
         for feature in range(n_features - 1):
             yield np.sign(ranks[:, feature, None] - ranks[:, feature + 1 :])
 
-    n_untied = [_untied_pairs(row) for row in ranks]
+    n_pairs, groups = n_features * (n_features - 1) // 2, (np.unique(row, return_counts=True)[1] for row in ranks)
+    n_untied = [int(n_pairs - (times * (times - 1) // 2).sum()) for times in groups]
     return correlation_sums(signs(), np.sqrt(n_untied))
 
 
@@ -276,8 +277,3 @@ def rank_biased_overlap(ranks: Floats, p: float = 0.9) -> PairTally:
         return 2 * shared / (entered[run] + entered[run + 1 :]) @ weight
 
     return pair_sums(n_runs, with_following)
-
-
-def _untied_pairs(row: Floats) -> int:
-    _, times = np.unique(row, return_counts=True)
-    return int(row.size * (row.size - 1) // 2 - (times * (times - 1) // 2).sum())

@@ -5,7 +5,6 @@ models of scikit-learn that are fitted many at a time, on the cells that ``block
 and :data:`SCORES`.
 """
 
-from holdfast.models.catalog import EXACTNESS, MODELS, Model
-from holdfast.models.scores import SCORES, Score
+import lazy_loader
 
-__all__ = ["EXACTNESS", "MODELS", "SCORES", "Model", "Score"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

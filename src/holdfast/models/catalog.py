@@ -63,12 +63,6 @@ class Model:
         return self.phrases.get(class_name, self.about.methods)
 
     @property
-    def block_words(self) -> str:
-        """What is said of the classes that are fitted a whole block at a time, as a sentence; empty if none is."""
-        named = [f"`{kind.__name__}` ({exactness})" for kind, exactness in self.recognized.items()]
-        return f"In blocks: {', '.join(named)}." if named else ""
-
-    @property
     def parameters(self) -> dict[str, Parameter]:
         """What users may set, with defaults and meanings."""
         return describe_parameters(self.make, hidden=("task",))

@@ -11,9 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.kernels.linear import linear_values
-from holdfast.models.block import Predictions
-
-Floats = NDArray[np.float64]
+from holdfast.models.block import Floats, Predictions
 
 
 class LinearRule(BaseEstimator):

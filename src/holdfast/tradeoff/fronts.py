@@ -20,13 +20,12 @@ from holdfast.measures import Measure
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.tables import StudyTables
-from holdfast.tradeoff.points import make_points
+from holdfast.tradeoff.points import Floats, make_points
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
 
-Floats = NDArray[np.float64]
 Rule: TypeAlias = Literal["usual", "weak"]
 DIGITS = 12  # what differs beyond them is rounding, and ties are ties
 

@@ -436,7 +436,8 @@ def entering(
     nothing is left to choose from. ``mean_sizes`` are how many features were selected, where these are fewer.
     """
     steps = entering_steps(list(overlaps.values()), n_features, mean_sizes or list(overlaps))
-    return [float(step[0]) for step in steps], [_error(step[1:]) for step in steps]
+    errors = [math.sqrt(jackknife_variance(step[1:])) if step.size > 1 else math.nan for step in steps]
+    return [float(step[0]) for step in steps], errors
 
 
 def entering_steps(overlaps: Sequence[Floats], n_features: int, mean_sizes: Sequence[float]) -> list[Floats]:
@@ -452,10 +453,6 @@ def _entering(a: float, shared: Floats, b: float, then: Floats, d: int) -> Float
     room = most - by_chance
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(room > 1e-9, (then - shared - by_chance) / np.where(room > 1e-9, room, 1), np.nan)
-
-
-def _error(deleted: Floats) -> float:
-    return float(np.sqrt(jackknife_variance(deleted))) if deleted.size and not np.isnan(deleted).any() else np.nan
 
 
 def find_knots(sizes: Sequence[int], agreed: Sequence[float], tolerance: float) -> list[int]:
@@ -685,10 +682,10 @@ def _profile_candidate(
 ) -> pd.DataFrame:
     designed = result.designed(name)
     chosen = bind_measure(designed, measure or DEFAULT_MEASURES[designed.runs.kind], X, parameters)
-    agreements = agreement_by_fraction(designed, chosen)
+    agreements = agreement_by_fraction(designed, chosen, "nan")
     rows = []
     for fraction in sorted(set(designed.fractions)):
-        values = agreements.get(fraction, np.empty(0))
+        values = np.array(list(agreements.get(fraction, {}).values()), dtype=np.float64)
         by_split, splits = result.split_scores(name, metric, fraction=fraction)
         scores = np.asarray(by_split, dtype=np.float64)
         low, high = Student(values, *chosen.range).ci(level) if values.size > 1 else (math.nan, math.nan)

@@ -19,6 +19,7 @@ from scipy.special import betainc, stdtr
 
 from holdfast.checks import is_number
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
+from holdfast.inference.comparison import holm
 from holdfast.study.orders import UnansweredError
 from holdfast.text import format_count, format_number, format_p_value, format_percent
 from holdfast.tradeoff.fronts import DIGITS, pareto_front
@@ -444,13 +445,7 @@ def on_front_scale(redraws: Redraws) -> tuple[Floats, Mask]:
 
 def _holm(p_values: Floats, known: Mask) -> Floats:
     """P-values of each draw corrected by Holm's method for the candidates that are known, without the best itself."""
-    p_values = np.nan_to_num(p_values, nan=1.0)
-    order = np.argsort(p_values, axis=1, kind="stable")
-    factors = np.maximum(known.sum(axis=1, keepdims=True) - 1 - np.arange(p_values.shape[1]), 1)
-    raised = np.maximum.accumulate(np.minimum(np.take_along_axis(p_values, order, 1) * factors, 1.0), axis=1)
-    corrected = np.empty_like(p_values)
-    np.put_along_axis(corrected, order, raised, 1)
-    return corrected
+    return holm(np.nan_to_num(p_values, nan=1.0), known.sum(axis=1, keepdims=True) - 1)
 
 
 def _p_values_of_worse(redraws: Redraws, test: Test) -> Floats:

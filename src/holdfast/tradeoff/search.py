@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr
 from sklearn.model_selection import ParameterSampler
 
@@ -23,7 +22,7 @@ from holdfast.study import Candidates, Study, load_study
 from holdfast.study.data import PredictionTask
 from holdfast.study.store import open_to_write, read_meta
 from holdfast.study.tables import StudyTables
-from holdfast.tradeoff.points import make_points
+from holdfast.tradeoff.points import Floats, make_points
 
 if TYPE_CHECKING:
     from holdfast.result import StudyResult
@@ -84,9 +83,6 @@ def _silence(optuna: Any) -> Iterator[None]:
         yield
     finally:
         optuna.logging.set_verbosity(before)
-
-
-Floats = NDArray[np.float64]
 
 
 class SearchState(NamedTuple):

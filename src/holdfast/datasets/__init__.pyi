@@ -1,0 +1,14 @@
+from .real import Dataset as Dataset
+from .real import DatasetInfo as DatasetInfo
+from .real import listing as listing
+from .real import load as load
+from .real import names as names
+from .selections import load_example as load_example
+from .selections import make_selections as make_selections
+from .selections import population_stability as population_stability
+from .selections import selection_probabilities as selection_probabilities
+from .spectra import spectrum_peaks as spectrum_peaks
+from .synthetic import Simulated as Simulated
+from .synthetic import Truth as Truth
+from .synthetic import make_block_correlated as make_block_correlated
+from .synthetic import make_redundant as make_redundant
