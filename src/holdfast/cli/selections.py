@@ -190,7 +190,7 @@ def measure_exported(
         key: options[key] for key, usual in (("corrected", False), ("method", "jackknife")) if options[key] != usual
     }
     shared = {"X": options["X"], "undefined": options["undefined"]}
-    if special and not all(runs.stand_alone for runs in designed.values()):
+    if special and any(runs.has_blocks for runs in designed.values()):
         raise ValueError(f"--corrected and --method are for runs that stand alone, not for the blocks of {file}.")
     kinds = {name: runs.runs.kind for name, runs in designed.items()}
     smallest = min(runs.runs.n_features for runs in designed.values())

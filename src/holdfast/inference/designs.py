@@ -66,9 +66,9 @@ class DesignedRuns:
     sizes: tuple[float, ...] | None = None
 
     @property
-    def stand_alone(self) -> bool:
-        """Whether runs are compared with all others, not only within blocks."""
-        return self.design in ("runs", "folds")
+    def has_blocks(self) -> bool:
+        """Whether runs are compared within blocks only, not with all others."""
+        return self.design not in ("runs", "folds")
 
     @property
     def smaller_sizes(self) -> tuple[float, ...]:
@@ -113,7 +113,7 @@ class BlockValues:
 
 
 def design_stability(
-    designed: DesignedRuns,
+    runs_by_block: DesignedRuns,
     measure: str | Measure,
     *,
     X: Matrix | None = None,
@@ -121,11 +121,11 @@ def design_stability(
     **parameters: Any,
 ) -> StabilityEstimate:
     """Measure the stability of runs according to their design."""
-    if designed.stand_alone:
-        estimate = stability(designed.runs, find_measure(measure), X=X, undefined=undefined, **parameters)
-        return _with_scope(estimate, designed)
-    chosen = bind_measure(designed, measure, X, parameters)
-    return _average_blocks(designed, chosen, block_values(designed, chosen, undefined), undefined)
+    if not runs_by_block.has_blocks:
+        estimate = stability(runs_by_block.runs, find_measure(measure), X=X, undefined=undefined, **parameters)
+        return _with_scope(estimate, runs_by_block)
+    chosen = bind_measure(runs_by_block, measure, X, parameters)
+    return _average_blocks(runs_by_block, chosen, block_values(runs_by_block, chosen, undefined), undefined)
 
 
 def design_comparisons(
@@ -155,7 +155,7 @@ def design_comparisons(
             by_label = {label: run for run, label in enumerate(finished)}
             runs = [by_label[label] for label in labels]
             common[name] = selections[name] if tuple(labels) == finished else selections[name].take(runs)
-    if first.stand_alone:
+    if not first.has_blocks:
         chosen = find_measure(measure).bind(**parameters)
         evaluated = evaluate_sides([common[name].runs for name in selections], chosen, X, undefined)
         sides = {
@@ -177,7 +177,7 @@ def _common_block_estimates(
     selections: Mapping[str, DesignedRuns], measure: Measure, undefined: Undefined
 ) -> dict[str, StabilityEstimate]:
     """Estimate each stability on the blocks that count for all selections; undefined ones as they are."""
-    values = {name: block_values(designed, measure, undefined) for name, designed in selections.items()}
+    values = {name: block_values(runs_by_block, measure, undefined) for name, runs_by_block in selections.items()}
     estimates = {name: _average_blocks(selections[name], measure, values[name], undefined) for name in selections}
     counted = np.all([blocks.counted(undefined) for blocks in values.values()], axis=0)
     defined = [name for name, estimate in estimates.items() if not math.isnan(estimate.value)]
@@ -193,7 +193,7 @@ def _common_block_estimates(
 
 def _common_labels(selections: Mapping[str, DesignedRuns]) -> list[str]:
     """Return the splits that all selections finished; raise if they are too few to compare on."""
-    labels = {name: designed.runs.labels or () for name, designed in selections.items()}
+    labels = {name: runs_by_block.runs.labels or () for name, runs_by_block in selections.items()}
     common = set.intersection(*map(set, labels.values()))
     if len(common) < 2:
         fewest = min(labels, key=lambda name: len(labels[name]))
@@ -205,49 +205,51 @@ def _common_labels(selections: Mapping[str, DesignedRuns]) -> list[str]:
 
 
 def agreement_by_fraction(
-    designed: DesignedRuns, measure: Measure, undefined: Undefined
+    runs_by_block: DesignedRuns, measure: Measure, undefined: Undefined
 ) -> dict[float, dict[int, float]]:
     """Return, for each smaller size, the agreement of each block that has this size and the whole sample."""
-    whole = {block: run for run, block in enumerate(designed.blocks) if designed.fractions[run] == 1}
+    whole = {block: run for run, block in enumerate(runs_by_block.blocks) if runs_by_block.fractions[run] == 1}
     values = {}
-    for fraction in designed.smaller_sizes:
-        part = {block: run for run, block in enumerate(designed.blocks) if designed.fractions[run] == fraction}
+    for fraction in runs_by_block.smaller_sizes:
+        part = {
+            block: run for run, block in enumerate(runs_by_block.blocks) if runs_by_block.fractions[run] == fraction
+        }
         blocks = [block for block in part if block in whole]
         runs, references = [part[block] for block in blocks], [whole[block] for block in blocks]
-        agreements = _agree(designed.runs, references, runs, _measure_of_blocks(measure, blocks), undefined)
+        agreements = _agree(runs_by_block.runs, references, runs, _measure_of_blocks(measure, blocks), undefined)
         values[fraction] = dict(zip(blocks, agreements.tolist(), strict=True))
     return values
 
 
-def block_values(designed: DesignedRuns, measure: Measure, undefined: Undefined) -> BlockValues:
+def block_values(runs_by_block: DesignedRuns, measure: Measure, undefined: Undefined) -> BlockValues:
     """Return the stability inside each block; blocks that lost runs they need are left out."""
     check_undefined(undefined)
-    if designed.design == "nested_subsamples":
-        by_size = agreement_by_fraction(designed, measure, undefined).values()
+    if runs_by_block.design == "nested_subsamples":
+        by_size = agreement_by_fraction(runs_by_block, measure, undefined).values()
         complete = sorted(set.intersection(*map(set, by_size))) if by_size else []
         means = np.array([np.mean([values[block] for values in by_size]) for block in complete], dtype=np.float64)
         return BlockValues(np.array(complete, dtype=np.int64), means, np.zeros(means.size, dtype=bool))
     members: dict[int, list[int]] = {}
-    for run, block in enumerate(designed.blocks):
+    for run, block in enumerate(runs_by_block.blocks):
         members.setdefault(block, []).append(run)
     members = {block: runs for block, runs in members.items() if len(runs) >= 2}
     blocks = np.array(list(members), dtype=np.int64)
-    if designed.design == "pairs":
+    if runs_by_block.design == "pairs":
         halves = np.array(list(members.values()), dtype=np.int64).reshape(-1, 2)
         empty = np.zeros(blocks.size, dtype=bool)
-        if designed.runs.kind == "subset":
-            empty = (designed.runs.sizes[halves] == 0).any(axis=1)
+        if runs_by_block.runs.kind == "subset":
+            empty = (runs_by_block.runs.sizes[halves] == 0).any(axis=1)
         values = np.full(blocks.size, np.nan)
         of_blocks = _measure_of_blocks(measure, blocks[~empty].tolist())
         first, second = halves[~empty].T.tolist()
-        values[~empty] = _agree(designed.runs, first, second, of_blocks, undefined)
+        values[~empty] = _agree(runs_by_block.runs, first, second, of_blocks, undefined)
         if isinstance(undefined, (int, float)):  # it stands for empty halves too
             values[empty], empty = undefined, np.zeros_like(empty)
         return BlockValues(blocks, values, empty)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)  # one warning, for the mean
         inside = [
-            stability(designed.runs.take(runs), _measure_of_blocks(measure, block), undefined=undefined).value
+            stability(runs_by_block.runs.take(runs), _measure_of_blocks(measure, block), undefined=undefined).value
             for block, runs in members.items()
         ]
     return BlockValues(blocks, np.array(inside, dtype=np.float64), np.zeros(len(inside), dtype=bool))
@@ -266,15 +268,15 @@ def _agree(
 
 
 def bind_measure(
-    designed: DesignedRuns, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]
+    runs_by_block: DesignedRuns, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]
 ) -> Measure:
     """Bind the parameters of a measure; a list of similarities has one for each block, by its number."""
-    runs, chosen = designed.runs, find_measure(measure).bind(**parameters)
+    runs, chosen = runs_by_block.runs, find_measure(measure).bind(**parameters)
     convert_kind(runs, chosen.kind, chosen.name)
     similarities = chosen.parameters.get("similarity")
     if not is_list_of_similarities(similarities):
         return bind_similarity([chosen], runs, X)[0]
-    n_blocks = max(designed.blocks) + 1
+    n_blocks = max(runs_by_block.blocks) + 1
     if len(similarities) < n_blocks:
         raise ValueError(
             f"Expected one similarity, or one for each of the {n_blocks} blocks of resamples, got {len(similarities)}."
@@ -293,25 +295,25 @@ def _measure_of_blocks(measure: Measure, blocks: int | Sequence[int]) -> Measure
 
 
 def _average_blocks(
-    designed: DesignedRuns, measure: Measure, blocks: BlockValues, undefined: Undefined
+    runs_by_block: DesignedRuns, measure: Measure, blocks: BlockValues, undefined: Undefined
 ) -> StabilityEstimate:
     """Return the mean over blocks, with Student's interval where the design has one."""
-    values, reason = _values_to_average(designed, measure, blocks, undefined)
+    values, reason = _values_to_average(runs_by_block, measure, blocks, undefined)
     value = float(values.mean()) if values.size else math.nan
     if math.isnan(value):
         if undefined == "raise":
             raise UndefinedStabilityError(f"The stability is undefined: {reason}; choose undefined='skip' or a number.")
         warnings.warn(f"The stability is undefined: {reason}.", UndefinedStabilityWarning, stacklevel=4)
     distribution: SamplingDistribution = Student(values, *measure.range)
-    if designed.about.no_interval:
-        distribution = UnknownDistribution(designed.about.no_interval)
+    if runs_by_block.about.no_interval:
+        distribution = UnknownDistribution(runs_by_block.about.no_interval)
     elif math.isnan(value) or values.size < 2:
         distribution = UnknownDistribution(reason or "one block has no uncertainty, two are needed")
-    facts = describe_runs(designed.runs)
-    if designed.runs.kind == "subset":
-        smaller = np.array(designed.fractions) < 1  # nested subsamples: as score and stability are
-        facts["mean_size"] = float(designed.runs.sizes[smaller if smaller.any() else ~smaller].mean())
-        facts["mean_overlap"] = None if designed.design == "nested_subsamples" else _mean_overlap(designed)
+    facts = describe_runs(runs_by_block.runs)
+    if runs_by_block.runs.kind == "subset":
+        smaller = np.array(runs_by_block.fractions) < 1  # nested subsamples: as score and stability are
+        facts["mean_size"] = float(runs_by_block.runs.sizes[smaller if smaller.any() else ~smaller].mean())
+        facts["mean_overlap"] = None if runs_by_block.design == "nested_subsamples" else _mean_overlap(runs_by_block)
     return StabilityEstimate(
         measure=measure.label,
         value=value,
@@ -319,17 +321,17 @@ def _average_blocks(
         pseudo_values=np.empty(0) if math.isnan(value) else values,
         reason=reason,
         has_strength=measure.has_strength,
-        scope=designed.about.scope or SCOPE,
+        scope=runs_by_block.about.scope or SCOPE,
         **facts,
     )
 
 
-def _mean_overlap(designed: DesignedRuns) -> float | None:
+def _mean_overlap(runs_by_block: DesignedRuns) -> float | None:
     """How many features two runs of a block share, the mean over blocks; None if no block has two."""
-    _, block = np.unique(designed.blocks, return_inverse=True)
+    _, block = np.unique(runs_by_block.blocks, return_inverse=True)
     members = sp.csr_array((np.ones(block.size), (block, np.arange(block.size))))
-    counts = members @ designed.runs.to_sparse().astype(np.float64)
-    shared = np.asarray(counts.multiply(counts).sum(axis=1)).ravel() - members @ designed.runs.sizes
+    counts = members @ runs_by_block.runs.to_sparse().astype(np.float64)
+    shared = np.asarray(counts.multiply(counts).sum(axis=1)).ravel() - members @ runs_by_block.runs.sizes
     n_runs = np.bincount(block)
     several = n_runs > 1
     pairs = n_runs[several] * (n_runs[several] - 1)
@@ -337,12 +339,12 @@ def _mean_overlap(designed: DesignedRuns) -> float | None:
 
 
 def _values_to_average(
-    designed: DesignedRuns, measure: Measure, blocks: BlockValues, undefined: Undefined
+    runs_by_block: DesignedRuns, measure: Measure, blocks: BlockValues, undefined: Undefined
 ) -> tuple[Floats, str | None]:
     """Return the values to average, and what was left out or is undefined; none if most pairs have an empty half."""
     n, empty = blocks.values.size, int(blocks.empty.sum())
     if not n:
-        return np.empty(0), _no_blocks(designed)
+        return np.empty(0), _no_blocks(runs_by_block)
     if 2 * empty > n:
         return np.empty(0), f"in {empty} of {n} pairs a half selected nothing"
     reasons = [f"{empty} of {n} pairs left out: a half selected nothing"] if empty else []
@@ -353,20 +355,20 @@ def _values_to_average(
     return blocks.values[blocks.counted(undefined)], "; ".join(reasons) or None
 
 
-def _no_blocks(designed: DesignedRuns) -> str:
+def _no_blocks(runs_by_block: DesignedRuns) -> str:
     """Return why no block has a value."""
-    if designed.design != "nested_subsamples":
+    if runs_by_block.design != "nested_subsamples":
         return "no block has the two runs that are needed"
-    if not designed.smaller_sizes:
+    if not runs_by_block.smaller_sizes:
         return "a whole sample is compared with smaller ones only, not with itself"
-    sizes = ", ".join(f"{size:g}" for size in designed.smaller_sizes)
+    sizes = ", ".join(f"{size:g}" for size in runs_by_block.smaller_sizes)
     return f"no sample finished as a whole and at every smaller size ({sizes}); choose one size with fraction="
 
 
-def _with_scope(estimate: StabilityEstimate, designed: DesignedRuns) -> StabilityEstimate:
+def _with_scope(estimate: StabilityEstimate, runs_by_block: DesignedRuns) -> StabilityEstimate:
     """Return the estimate with the scope of its design; overlapping runs are never called validated."""
     return replace(
         estimate,
-        scope=designed.about.scope or estimate.scope,
-        validated=estimate.validated and designed.design == "runs",
+        scope=runs_by_block.about.scope or estimate.scope,
+        validated=estimate.validated and runs_by_block.design == "runs",
     )

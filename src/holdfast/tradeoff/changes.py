@@ -142,8 +142,8 @@ def find_more_stable(
     present = common.cut(result.designed(candidate))
     effects = []
     for other in others:
-        designed = common.cut(result.designed(other))
-        change = compare_stability(present, designed, common, 1 - (1 - level) / len(others), X)
+        runs_by_block = common.cut(result.designed(other))
+        change = compare_stability(present, runs_by_block, common, 1 - (1 - level) / len(others), X)
         if change is not None and change.low > 0:
             score = compare_scores(result, candidate, other, metric, level)
             effects.append(Effect(to=other, stability=change, score=score, n_looked=len(others)))

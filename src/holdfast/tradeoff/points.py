@@ -208,15 +208,15 @@ class Points:
     def _drawn_stabilities(self, point: Point, drawn: "Drawn") -> Floats:
         if point.estimate is None or math.isnan(point.estimate.value):
             return np.full(len(drawn.times), np.nan)
-        designed = self.result.measured(point.candidate, CommonMeasure(self.measure, self.top))
-        if not designed.stand_alone:
-            return self._drawn_blocks(designed, drawn)
-        chosen = drawn.of(self.result.split_numbers(designed.runs))
+        runs_by_block = self.result.measured(point.candidate, CommonMeasure(self.measure, self.top))
+        if runs_by_block.has_blocks:
+            return self._drawn_blocks(runs_by_block, drawn)
+        chosen = drawn.of(self.result.split_numbers(runs_by_block.runs))
         single = np.count_nonzero(chosen, axis=1) < 2  # one run and its copies have no stability
         if single.any():
             chosen = chosen.copy(order="K")
             chosen[single] = 1.0
-        runs = convert_kind(designed.runs, self.measure.kind, self.measure.name)
+        runs = convert_kind(runs_by_block.runs, self.measure.kind, self.measure.name)
         (measure,) = bind_similarity([self.measure], runs, self.X)
         try:
             values = measure.form.resampled(runs, measure, chosen)
@@ -224,11 +224,11 @@ class Points:
             values = _by_pseudo_values(point.estimate, chosen)
         return np.where(single, np.nan, values)
 
-    def _drawn_blocks(self, designed: DesignedRuns, drawn: "Drawn") -> Floats:
-        (measure,) = bind_similarity([self.measure], designed.runs, self.X)
+    def _drawn_blocks(self, runs_by_block: DesignedRuns, drawn: "Drawn") -> Floats:
+        (measure,) = bind_similarity([self.measure], runs_by_block.runs, self.X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)
-            by_block = block_values(designed, measure, "nan")
+            by_block = block_values(runs_by_block, measure, "nan")
         by_block = by_block.take(by_block.counted("nan"))
         return weighted_means(drawn.of(by_block.blocks), by_block.values)
 

@@ -172,9 +172,9 @@ def profile(
     if chosen.kind != "subset":
         raise ValueError(f"Expected a measure of subsets for a profile, got {chosen.name}, one of {chosen.kind}s.")
     (chosen,) = bind_similarity([chosen], next(iter(by_size.values())).runs, X)
-    rows = [_make_row(size, designed, chosen, level) for size, designed in by_size.items()]
-    overlaps = {size: mean_overlaps(designed) for size, designed in by_size.items()}
-    mean_sizes = [float(designed.runs.sizes.mean()) for designed in by_size.values()]
+    rows = [_make_row(size, runs_by_block, chosen, level) for size, runs_by_block in by_size.items()]
+    overlaps = {size: mean_overlaps(runs_by_block) for size, runs_by_block in by_size.items()}
+    mean_sizes = [float(runs_by_block.runs.sizes.mean()) for runs_by_block in by_size.values()]
     agreed, errors = entering(overlaps, next(iter(by_size.values())).runs.n_features, mean_sizes)
     frame = pd.DataFrame(rows).assign(entering=agreed, entering_se=errors)
     if scores is not None:
@@ -194,12 +194,12 @@ def _read_scores(result: StudyTables, used: Mapping[int, str], metric: str | Non
     return table.assign(size=list(used))
 
 
-def _make_row(size: int, designed: DesignedRuns, measure: Measure, level: float) -> dict[str, Any]:
+def _make_row(size: int, runs_by_block: DesignedRuns, measure: Measure, level: float) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)  # all features are no selection
-        estimate = design_stability(designed, measure)
+        estimate = design_stability(runs_by_block, measure)
     low, high = estimate.ci(level)
-    expected = random_stability(measure, size, designed.runs.n_features)
+    expected = random_stability(measure, size, runs_by_block.runs.n_features)
     return {"size": size, "stability": estimate.value, "low": low, "high": high, "random": expected}
 
 
@@ -262,14 +262,14 @@ def cut_to_sizes(
         least, most = result.stored_sizes(*candidates.values())
         wanted = [size for size in _default_sizes(most) if size >= least]
     cut = {size: _cut_to_size(result, candidates, size) for size in wanted}
-    return {size: fill_up(designed, size) for size, designed in cut.items()} if fill else cut, candidates
+    return {size: fill_up(runs_by_block, size) for size, runs_by_block in cut.items()} if fill else cut, candidates
 
 
-def fill_up(designed: DesignedRuns, size: int) -> DesignedRuns:
+def fill_up(runs_by_block: DesignedRuns, size: int) -> DesignedRuns:
     """Add features that a run did not select, in a random order for each run with a fixed seed, up to a size."""
-    runs = designed.runs
+    runs = runs_by_block.runs
     if (runs.sizes >= size).all():
-        return designed
+        return runs_by_block
     others = np.random.default_rng(0).permuted(np.tile(np.arange(runs.n_features), (runs.n_runs, 1)), axis=1)
     indices, pointers = runs.lists()
     chosen = np.split(indices, pointers[1:-1])
@@ -278,7 +278,8 @@ def fill_up(designed: DesignedRuns, size: int) -> DesignedRuns:
     ]
     columns = np.sort(np.array(filled, dtype=np.int32), axis=1)
     return replace(
-        designed, runs=replace(runs, indices=columns.ravel(), indptr=np.arange(runs.n_runs + 1, dtype=np.int64) * size)
+        runs_by_block,
+        runs=replace(runs, indices=columns.ravel(), indptr=np.arange(runs.n_runs + 1, dtype=np.int64) * size),
     )
 
 
@@ -339,13 +340,13 @@ def _cut_to_size(result: StudyTables, candidates: Mapping[int, str], size: int) 
     return take_whole_samples(result.designed(largest, top=size))
 
 
-def take_whole_samples(designed: DesignedRuns) -> DesignedRuns:
+def take_whole_samples(runs_by_block: DesignedRuns) -> DesignedRuns:
     """Return the runs of a candidate; of nested subsamples the whole ones, which are measured as plain runs."""
-    if designed.design != "nested_subsamples":
-        return designed
-    whole = [run for run, fraction in enumerate(designed.fractions) if fraction == 1]
-    blocks = [designed.blocks[run] for run in whole]
-    return DesignedRuns(designed.runs.take(whole), "runs", blocks, [1.0] * len(whole))
+    if runs_by_block.design != "nested_subsamples":
+        return runs_by_block
+    whole = [run for run, fraction in enumerate(runs_by_block.fractions) if fraction == 1]
+    blocks = [runs_by_block.blocks[run] for run in whole]
+    return DesignedRuns(runs_by_block.runs.take(whole), "runs", blocks, [1.0] * len(whole))
 
 
 def _default_sizes(d: int) -> list[int]:
@@ -389,29 +390,29 @@ def group_by_order(result: StudyTables, names: Iterable[str]) -> list[dict[int, 
     return [dict(sorted(group.items())) for group in groups.values()]
 
 
-def mean_overlaps(designed: DesignedRuns) -> Floats:
+def mean_overlaps(runs_by_block: DesignedRuns) -> Floats:
     """How many features two runs share: the mean over all pairs, then the same without each run (or block)."""
-    if designed.stand_alone:
-        return _with_deleted(_run_sums(designed, range(designed.runs.n_runs)))
-    _, values = block_overlaps(designed)
+    if not runs_by_block.has_blocks:
+        return _with_deleted(_run_sums(runs_by_block, range(runs_by_block.runs.n_runs)))
+    _, values = block_overlaps(runs_by_block)
     n = values.size
     deleted = (values.sum() - values) / (n - 1) if n > 1 else np.full(n, np.nan)
     return np.append(values.mean() if n else np.nan, deleted)
 
 
-def block_overlaps(designed: DesignedRuns) -> tuple[NDArray[np.int64], Floats]:
+def block_overlaps(runs_by_block: DesignedRuns) -> tuple[NDArray[np.int64], Floats]:
     """How many features two runs of a block share on average: blocks of several runs, ascending, and their means."""
     members: dict[int, list[int]] = {}
-    for run, block in enumerate(designed.blocks):
+    for run, block in enumerate(runs_by_block.blocks):
         members.setdefault(int(block), []).append(run)
     several = {block: runs for block, runs in sorted(members.items()) if len(runs) > 1}
-    means = [_mean(_run_sums(designed, runs)) for runs in several.values()]
+    means = [_mean(_run_sums(runs_by_block, runs)) for runs in several.values()]
     return np.array(list(several), dtype=np.int64), np.array(means, dtype=np.float64)
 
 
-def _run_sums(designed: DesignedRuns, runs: Sequence[int]) -> Floats:
+def _run_sums(runs_by_block: DesignedRuns, runs: Sequence[int]) -> Floats:
     """For each of these runs, how many features it shares with all others of them, in sum."""
-    part = designed.runs.take(list(runs))
+    part = runs_by_block.runs.take(list(runs))
     matrix = part.to_sparse()
     return np.asarray(matrix @ part.counts.astype(np.float64)) - part.sizes
 
@@ -510,23 +511,23 @@ def find_groups(points: Points, times: Floats) -> list[SizedGroup]:
     subsets = [name for name in points.names if result.kinds.get(name) == "subset"]
     groups = []
     for candidates in group_by_order(result, subsets):
-        designed = [take_whole_samples(result.designed(name)) for name in candidates.values()]
-        overlaps = [_drawn_overlaps(points, one_size, times) for one_size in designed]
-        mean_sizes = [float(one_size.runs.sizes.mean()) for one_size in designed]
+        runs_by_block = [take_whole_samples(result.designed(name)) for name in candidates.values()]
+        overlaps = [_drawn_overlaps(points, one_size, times) for one_size in runs_by_block]
+        mean_sizes = [float(one_size.runs.sizes.mean()) for one_size in runs_by_block]
         steps = entering_steps(overlaps, len(result.feature_names), mean_sizes)
         family = result.family(next(iter(candidates.values())))
         groups.append(SizedGroup(family, candidates, np.column_stack(steps)))
     return groups
 
 
-def _drawn_overlaps(points: Points, designed: DesignedRuns, times: Floats) -> Floats:
+def _drawn_overlaps(points: Points, runs_by_block: DesignedRuns, times: Floats) -> Floats:
     """How many features two runs share on average, in each draw; copies of one run never meet."""
-    splits = pd.Index(points.result.split_numbers(designed.runs))
-    if not designed.stand_alone:
-        blocks, means = block_overlaps(designed)
+    splits = pd.Index(points.result.split_numbers(runs_by_block.runs))
+    if runs_by_block.has_blocks:
+        blocks, means = block_overlaps(runs_by_block)
         return weighted_means(times[:, np.searchsorted(points.units, blocks)], means)
     drawn = times[:, points.units_of(splits)]
-    matrix, sizes = designed.runs.to_sparse().astype(np.float64), designed.runs.sizes
+    matrix, sizes = runs_by_block.runs.to_sparse().astype(np.float64), runs_by_block.runs.sizes
     squares = [
         ((matrix.T @ drawn[start : start + DRAWS_AT_ONCE].T) ** 2).sum(axis=0)
         for start in range(0, len(drawn), DRAWS_AT_ONCE)
@@ -680,11 +681,11 @@ def fraction_profile(
 def _profile_candidate(
     result: StudyTables, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
-    designed = result.designed(name)
-    chosen = bind_measure(designed, measure or DEFAULT_MEASURES[designed.runs.kind], X, parameters)
-    agreements = agreement_by_fraction(designed, chosen, "nan")
+    runs_by_block = result.designed(name)
+    chosen = bind_measure(runs_by_block, measure or DEFAULT_MEASURES[runs_by_block.runs.kind], X, parameters)
+    agreements = agreement_by_fraction(runs_by_block, chosen, "nan")
     rows = []
-    for fraction in sorted(set(designed.fractions)):
+    for fraction in sorted(set(runs_by_block.fractions)):
         values = np.array(list(agreements.get(fraction, {}).values()), dtype=np.float64)
         by_split, splits = result.split_scores(name, metric, fraction=fraction)
         scores = np.asarray(by_split, dtype=np.float64)

@@ -503,7 +503,7 @@ def _compare(
 ) -> Comparisons:
     """Compare each with each; candidates of one study by their splits, others as labels or the reader say."""
     options: dict[str, Any] = {"level": level, "undefined": parse_undefined(undefined)}
-    if not all(designed.stand_alone for designed in selections.values()):
+    if any(designed.has_blocks for designed in selections.values()):
         if len({designed.design for designed in selections.values()}) > 1:
             raise ValueError(
                 "Expected selections whose resamples belong together in one way, got some in blocks and some not; "
