@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api import types
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
 from holdfast.io.delimited import DEFAULT_SEPARATORS, FORMAT_MARK, open_text
@@ -67,6 +68,8 @@ def is_exported(path: Path) -> bool:
         names = parquet_table(path).column_names
     else:
         try:
+            if not all(name in read_text(path) for name in REQUIRED):  # before its dialect is looked for
+                return False
             names = open_text(path).header()
         except (ValueError, IndexError):  # whoever reads the table says what is wrong with it
             return False
@@ -582,7 +585,8 @@ def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None,
     try:
         matrix = matrix.astype(np.float64)
     except (TypeError, ValueError, OverflowError):  # the constructors say which entry is no number
-        matrix = np.vectorize(as_number, otypes=[object])(matrix)
+        others = [not types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
+        matrix[:, others] = np.vectorize(as_number, otypes=[object])(matrix[:, others])
     is_finite = matrix.dtype == np.float64 and np.isfinite(matrix).all()
     if kind in (None, "subset") and is_finite and not np.isin(matrix, (0, 1)).all():
         other = matrix[~np.isin(matrix, (0, 1))][0]
