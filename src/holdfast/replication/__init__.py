@@ -13,6 +13,7 @@ from holdfast.replication.lists import (
     check_list,
     expect_list,
     knows_lists,
+    name_features,
     tabulate_features,
 )
 from holdfast.replication.result import Replicability, estimate_replicability
@@ -42,6 +43,7 @@ __all__ = [
     "find_stored",
     "has_split_halves",
     "knows_lists",
+    "name_features",
     "replicability",
     "replicate_reported",
     "store_replicability",
