@@ -112,6 +112,16 @@ def test_a_list_is_judged_as_a_whole_and_unknown_names_get_a_hint(folder):
     assert "There is no file" in str(run("check", "absent.txt", "--store", folder / "s.db").exception)
 
 
+def test_a_list_of_symbols_is_checked_where_the_study_has_names_with_labels(tmp_path):
+    labeled = X.rename(columns={"f0": "TP53 (ENSG1)", "f1": "EGFR (ENSG2)", "f2": "EGFR (ENSG3)"})
+    study = hf.Study(selectors={"anova": anova(k=2)}, perturbation=hf.Bootstrap(20))
+    study.run(labeled, pd.Series(LABELS), store=tmp_path / "s.db")
+    rows = json.loads(run("check", "TP53,ENSG1", "--store", tmp_path / "s.db", "--json").stdout)["features"]
+    assert [(row["feature"], row["count"]) for row in rows] == [("TP53 (ENSG1)", 20)]
+    refused = run("check", "TP53,EGFR", "--store", tmp_path / "s.db")
+    assert "'EGFR', which may be any of 2: 'EGFR (ENSG2)', 'EGFR (ENSG3)'; write which one." in str(refused.exception)
+
+
 def test_noise_features_never_make_a_list_that_holds(tmp_path):
     rng = np.random.default_rng(3)
     noise = pd.DataFrame(rng.normal(size=(len(Y), 30))).add_prefix("f")

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import holdfast as hf
+from holdfast.io.delimited import open_text
 from holdfast.io.dialect import detect_dialect, detect_encoding, read_mark, to_number
+from holdfast.io.loading import read_frame
 
 X = {"größe": [1.75, 1.5, 1.8125, 2.0], "dosis": [1234.5, 0.25, 12345678.5, 3.0]}
 Y = ["krank", "gesund", "krank", "gesund"]
@@ -355,3 +357,44 @@ def test_any_table_comes_back(tmp_path_factory, values, names, sep, decimal, enc
         assert list(found.X.columns) == names
     with suppress(ValueError):  # refused with a sentence, or right
         np.testing.assert_array_equal(hf.read_table(path, "the target").X.to_numpy(), frame[names].to_numpy())
+
+
+WIDE = {
+    "fractions": ["0.5", "-1.25e-3", "7.0", "1e3"],
+    "whole numbers": ["1", "0", "-3", "+4"],
+    "whole numbers among fractions": ["0.5", "1.5", "2", "3.5"],
+    "gaps": ["0.5", "", "1.5", ""],
+    "infinity": ["0.5", "inf", "-inf", "1"],
+    "more digits than a float has": ["0.1234567890123456789", "12345678901234567890", "1", "2"],
+    "texts": ["0.5", "NA", "nan", "yes"],
+    "truths": ["True", "False", "1", "0"],
+    "quotes": ['"0.5"', '"a,b"', "1", "2"],
+    "spaces": [" 0.5", "1.5 ", " 2 ", "3"],
+    "marks between thousands": ['"1,234.5"', "1", "2", "3"],
+}
+
+
+@pytest.mark.parametrize("labels", [True, False], ids=["labels", "no labels"])
+@pytest.mark.parametrize("cells", WIDE.values(), ids=WIDE)
+def test_few_lines_of_very_many_columns_are_parsed_as_pandas_parses_columns(tmp_path, cells, labels):
+    """Most columns are fractions; a few, at both ends and in between, hold these cells, in every order."""
+    width, rows = 1_200, []
+    for row in range(4):
+        line = [f"{0.25 + row + column}" for column in range(width)]
+        for start in (1, 600, width - 4):
+            line[start : start + 4] = [cells[(row + shift) % 4] for shift in range(4)]
+            line[start + 2] = cells[0]
+        rows.append(",".join([*([f"run{row}"] if labels else []), *line]))
+    header = ",".join([*(["run"] if labels else []), *(f"g{column}" for column in range(width))])
+    table = open_text(written(tmp_path / "d.csv", "\n".join([header, *rows, ""]).encode()))
+    pd.testing.assert_frame_equal(table.parse_body(["?"]), table.parse(skiprows=1, na_values=["?"]), check_exact=True)
+
+
+def test_a_column_costs_no_frame_of_pandas_where_there_are_very_many(tmp_path, monkeypatch):
+    lines = [",".join(f"{row}.{column}" for column in range(3_000)) for row in range(4)]
+    header = ",".join(f"g{column}" for column in range(3_000))
+    path = written(tmp_path / "d.csv", "\n".join([header, *lines]).encode())
+    parse, widths = pd.read_csv, []
+    monkeypatch.setattr(pd, "read_csv", lambda *a, **k: widths.append((frame := parse(*a, **k)).shape[1]) or frame)
+    assert read_frame(path).shape == (4, 3_000)
+    assert max(widths) == 1

@@ -1,6 +1,7 @@
 """Lists that the selector did not choose, in new studies."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import holdfast as hf
@@ -56,6 +57,21 @@ def test_answers_survive_as_plain_values_and_those_of_earlier_versions_still_ope
     for damaged in ([[0, 99], [1]], [[0]], [[-1], [1]]):
         with pytest.raises(ValueError, match="Expected numbers of a replicability that fit"):
             Replicability.from_dict({**plain, "halves": damaged})
+
+
+def test_a_list_may_name_features_by_either_part_of_their_labels():
+    X, y = small_data(n=120)
+    joined = {"f0": "TP53 (ENSG1)", "f1": "EGFR (ENSG2)", "f2": "EGFR (ENSG3)", "f3": "ENSG9", "f4": "MYC (ENSG9)"}
+    study = hf.Study(selectors={"anova": anova(k=3)}, perturbation=hf.Bootstrap(20))
+    result = study.run(X.rename(columns=joined), y)
+    whole = hf.check_features(["TP53 (ENSG1)", "EGFR (ENSG2)"], result)
+    assert whole["count"].iloc[0] == 20
+    pd.testing.assert_frame_equal(hf.check_features(["TP53", "ENSG2"], result), whole)
+    pd.testing.assert_frame_equal(hf.check_features(["ENSG1", "ENSG2"], result), whole)
+    pd.testing.assert_frame_equal(hf.check_features(["ENSG9"], result), hf.check_features([joined["f3"]], result))
+    assert hf.check_features(["ENSG7", "P53"], result)["verdict"].tolist() == ["unknown", "unknown"]
+    with pytest.raises(ValueError, match=r"got 'EGFR', which may be any of 2: 'EGFR \(ENSG2\)', 'EGFR \(ENSG3\)'; wri"):
+        hf.check_features(["TP53", "EGFR"], result)
 
 
 def test_what_cannot_be_estimated_has_a_reason(found):

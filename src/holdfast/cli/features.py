@@ -117,13 +117,14 @@ def check(
 
     `holdfast check genes.txt --store study.db --require 0.8`
     """
-    from holdfast.replication import check_list, find_known, knows_lists
+    from holdfast.replication import check_list, find_known, knows_lists, name_features
     from holdfast.study import load_study
     from holdfast.tradeoff.selected import default_candidate, features_that_count
 
     if require is not None and not 0 <= require <= 1:
         raise ValueError(f"Expected a share from 0 to 1 for --require, got {require}.")
-    wanted, result = read_list(names, column), load_study(store)
+    result = load_study(store)
+    wanted = list(dict.fromkeys(name_features(read_list(names, column), result)))
     _refuse_unknown(wanted, result)
     with notes(quiet):
         chosen = default_candidate(result) if candidate is None else candidate

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from holdfast.io import files
@@ -49,6 +50,10 @@ FORMAT_MARK = "holdfast:"
 """How the header of a file that holdfast wrote begins: holdfast:subset, :ranking or :weighting."""
 TABLE_BEGIN, TABLE_END = "!series_matrix_table_begin", "!series_matrix_table_end"
 """Lines around the table of a GEO series matrix."""
+FEW_LINES, MANY_COLUMNS = 30, 1_000
+"""Of a text whose numbers are all parsed as one column."""
+PLAIN_NUMBER = re.compile(r"[+-]?[\d.,]*(?:[eE][+-]?\d+)?")
+"""What a cell of such a column looks like; it may be empty."""
 _BEFORE_3_1 = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
 EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _BEFORE_3_1 else {}
 """Makes pandas read numbers to their last digit, which it does by itself since 3.1."""
@@ -64,10 +69,57 @@ class TextTable:
 
     def parse(self, **options: Any) -> pd.DataFrame:
         """Return the cells, the header's too."""
-        content = io.BytesIO(self.text[self.dialect.skip :].encode("utf-8", "surrogatepass"))
-        sep, decimal = self.dialect.sep, self.dialect.decimal
-        frame = pd.read_csv(content, sep=sep, decimal=decimal, header=None, low_memory=False, **EXACT, **options)
+        frame = self._read_csv(self.text[self.dialect.skip :], **options)
         return frame.copy()  # one block of memory in place of one per column: many columns get ten times as fast
+
+    def _read_csv(self, text: str, **options: Any) -> pd.DataFrame:
+        content, dialect = io.BytesIO(text.encode("utf-8", "surrogatepass")), self.dialect
+        options = {"sep": dialect.sep, "decimal": dialect.decimal, "header": None, "low_memory": False, **options}
+        return pd.read_csv(content, **EXACT, **options)
+
+    def parse_body(self, gaps: list[str]) -> pd.DataFrame:
+        """Return the cells below the header."""
+        with suppress(csv.Error, pd.errors.ParserError):
+            rows = self._wide_rows()
+            if rows:
+                return self._parse_wide(rows, gaps)
+        return self.parse(skiprows=1, na_values=gaps)
+
+    def _wide_rows(self) -> list[list[str]]:
+        """Return the cells below the header of a table with very many columns in few lines; none of another table."""
+        start, sep = self.dialect.skip, self.dialect.sep
+        few = self.text.count("\n", start) <= FEW_LINES
+        if sep == BLANKS or not few or self.text.count(sep, start, self.text.find("\n", start)) < MANY_COLUMNS:
+            return []
+        _, *rows = [record for _, record in self.records()]
+        return rows if len(set(map(len, rows))) == 1 else []
+
+    def _parse_wide(self, rows: list[list[str]], gaps: list[str]) -> pd.DataFrame:
+        """Return the same frame as pandas, which takes far longer for many short columns than for a long one.
+
+        Columns of numbers are parsed as one. Those that hold anything else, or whole numbers among fractions, are left
+        to pandas.
+        """
+        width, odd = len(rows[0]), set[int]()
+        numbers = pd.Series(dtype=object)
+        for checked in (rows[:1], rows):
+            odd |= {column for row in checked for column, cell in enumerate(row) if not PLAIN_NUMBER.fullmatch(cell)}
+            cells = [("0" if column in odd else cell) for row in rows for column, cell in enumerate(row)]
+            numbers = self._read_csv("\n".join(cells), na_values=gaps, skip_blank_lines=False)[0]
+            if numbers.dtype.kind in "fi":
+                break
+        matrix = numbers.to_numpy().reshape(len(rows), width)
+        if numbers.dtype.kind == "f":
+            whole = np.flatnonzero((matrix == np.floor(matrix)).all(axis=0)).tolist()
+            odd |= {column for column in whole if all(row[column].strip("+- ").isdecimal() for row in rows)}
+        frame = pd.DataFrame(matrix)
+        if not odd:
+            return frame
+        apart, pieces, start = self.parse(skiprows=1, na_values=gaps, usecols=sorted(odd)), [], 0
+        for column in sorted(odd):
+            pieces += [frame.iloc[:, start:column], apart[[column]]]
+            start = column + 1
+        return pd.concat([*pieces, frame.iloc[:, start:]], axis=1).copy()
 
     def header(self) -> list[str]:
         """Return the names of the columns; pandas, which takes seconds for very many, is needed for quotes only."""
@@ -142,7 +194,7 @@ def read_delimited(path: Path, row: str, gaps: list[str], reading: Reading) -> L
         decimal = _settle_decimal(table, frame, names, gaps)
         if decimal != table.dialect.decimal:
             table = replace(table, dialect=replace(table.dialect, decimal=decimal))
-            frame = table.parse(skiprows=1, na_values=gaps)
+            frame = table.parse_body(gaps)
     frame, thousands, dashes = _convert_texts(frame, names, table.dialect.decimal)
     dialect = replace(table.dialect, thousands=thousands)
     frame.columns = pd.Index(names)
@@ -199,7 +251,7 @@ def _read_series_matrix(table: TextTable) -> Loaded:
 def _parse(table: TextTable, row: str, gaps: list[str]) -> tuple[list[str], pd.DataFrame]:
     path = table.path
     try:
-        return table.header(), table.parse(skiprows=1, na_values=gaps)
+        return table.header(), table.parse_body(gaps)
     except pd.errors.EmptyDataError:
         raise ValueError(
             f"Expected a header line and one line per {row} in {path}, got less; add the missing lines."
@@ -260,7 +312,7 @@ def _settle_decimal(table: TextTable, frame: pd.DataFrame, names: list[str], gap
     texts = _text_evidence(frame, names)
     if texts.decimal(other):
         flipped = replace(table, dialect=replace(table.dialect, decimal=other))
-        contrary = _text_evidence(flipped.parse(skiprows=1, na_values=gaps), names).decimal(guess)
+        contrary = _text_evidence(flipped.parse_body(gaps), names).decimal(guess)
         if contrary is None:
             return other
         examples = (texts.decimal(other) or ("", ""), contrary)

@@ -54,6 +54,8 @@ def read_mark(cell: str) -> tuple[str, str] | None:
     """
     cell = _SPACING.sub("", cell)
     for mark, patterns in PATTERNS.items():
+        if mark not in cell:
+            continue
         if patterns["maybe"].fullmatch(cell):
             return mark, "maybe"
         if patterns["decimal"].fullmatch(cell):
@@ -315,8 +317,11 @@ def _rate(records: list[list[str]]) -> tuple[int, float]:
 
 def _guess_decimal(records: list[list[str]]) -> str:
     """Guess the decimal mark: a comma if cells show it, or may show it and none shows a point."""
-    cells = Evidence.from_cells(("", cell.strip()) for record in records[1:] for cell in record)
-    if cells.decimal(","):
+    cells = [cell.strip() for record in records[1:] for cell in record]
+    if not any("," in cell or cell.count(".") > 1 for cell in cells):
+        return "."
+    evidence = Evidence.from_cells(("", cell) for cell in cells)
+    if evidence.decimal(","):
         return ","
-    shows_points = cells.decimal(".") or (".", "maybe") in cells.examples
-    return "," if (",", "maybe") in cells.examples and not shows_points else "."
+    shows_points = evidence.decimal(".") or (".", "maybe") in evidence.examples
+    return "," if (",", "maybe") in evidence.examples and not shows_points else "."

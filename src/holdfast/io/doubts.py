@@ -8,8 +8,9 @@ name, a position or the order of the rows says as well is more than that. :func:
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -141,29 +142,68 @@ def find_doubts(
         At most one for each column: the most certain.
     """
     numbers = X.select_dtypes("number")
-    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     names = [str(name) for name in numbers.columns.tolist()]
-    if len(values) < 3 or not names:
+    n = len(numbers)
+    if n < 3 or not names:
         return []
-    y = np.asarray(y)
-    is_first = bool(len(X.columns)) and names[0] == str(X.columns[0])
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = [
-            *_target_in_other_words(values, names, y, target),
-            *_group_in_other_words(values, names, groups, groups_name),
-            *_identifiers(values, names, groups is not None),
-            *_counters(values, names, is_first),
-            *_nearly_the_classes(values, names, y, target),
-            *_batches(values, names),
-            *_codes_for_missing(values, names),
-        ]
+    columns = Columns(
+        values=numbers.to_numpy(dtype=np.float64, na_value=np.nan), names=names, y=np.asarray(y), target=target,
+        groups=groups, groups_name=groups_name, starts_table=names[0] == str(X.columns[0]),
+    )  # fmt: skip
     doubts: dict[str, Doubt] = {}
-    for doubt in found:
-        known = doubts.get(doubt.feature)
-        if known is None or ORDER.index(doubt.certainty) < ORDER.index(known.certainty):
-            also = f", and {known.reason.partition(':')[0]}" if known and doubt.certainty == "doubt" else ""
-            doubts[doubt.feature] = replace(doubt, reason=doubt.reason + also)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for doubt in (doubt for check, min_rows in CHECKS if n >= min_rows for doubt in check(columns)):
+            known = doubts.get(doubt.feature)
+            if known is None or ORDER.index(doubt.certainty) < ORDER.index(known.certainty):
+                also = f", and {known.reason.partition(':')[0]}" if known and doubt.certainty == "doubt" else ""
+                doubts[doubt.feature] = replace(doubt, reason=doubt.reason + also)
     return [doubts[name] for name in names if name in doubts]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Columns:
+    """The columns that are numbers, with what they are compared to; a check returns doubts about some of them.
+
+    Attributes
+    ----------
+    values : ndarray
+        Rows × columns.
+    names : list of str
+        Names of the columns.
+    y : ndarray
+        The target.
+    target, groups_name : str or None
+        Names of the target and of the groups.
+    groups : ndarray or None
+        Group of each row.
+    starts_table : bool
+        Whether the first of them is the first of the table.
+    """
+
+    values: NDArray[np.float64]
+    names: list[str]
+    y: NDArray[Any]
+    target: str | None
+    groups: NDArray[Any] | None
+    groups_name: str | None
+    starts_table: bool
+
+    @cached_property
+    def classes(self) -> NDArray[np.int64] | None:
+        """The class of each row, counted from 0; None for regression."""
+        return None if self.y.dtype.kind == "f" else np.unique(self.y, return_inverse=True)[1]
+
+    @property
+    def classes_phrase(self) -> str:
+        """The classes, as reasons call them."""
+        return "the classes" if self.target is None else f"the classes of {self.target!r}"
+
+    def whole_numbers(self, pattern: "re.Pattern[str]") -> Iterator[tuple[str, NDArray[np.float64]]]:
+        """Yield names and values of whole numbers; a pattern and three rows rule most columns out."""
+        for index in np.flatnonzero((self.values[:3] % 1 == 0).all(axis=0)):
+            column = self.values[:, index]
+            if pattern.search(self.names[index].lower()) and (column % 1 == 0).all():
+                yield self.names[index], column
 
 
 def describe_doubts(doubts: Iterable[Doubt]) -> list[str]:
@@ -252,27 +292,23 @@ def _share_words(name: str, other: str | None) -> bool:
 # Identifiers and counters
 
 
-def _identifiers(values: NDArray[np.float64], names: list[str], grouped: bool) -> list[Doubt]:
-    n, doubts = len(values), []
-    whole = np.flatnonzero((values[:3] % 1 == 0).all(axis=0))  # names are looked at only where values may count
-    for index in whole:
-        name, column = names[index], values[:, index]
-        if not _NUMBERED.search(name.lower()):
-            continue
+def _check_identifiers(columns: Columns) -> Iterator[Doubt]:
+    """Doubt whole numbers that are named like identifiers, if they differ from row to row as these do."""
+    n = len(columns.values)
+    for name, column in columns.whole_numbers(_NUMBERED):
         words = {word for word in split_words(name) if not word.isdigit()}
-        is_weak = bool(words) and words <= WEAK_IDENTIFIERS
-        if not (is_identifier(name) or is_weak) or not (column % 1 == 0).all():
+        named = is_identifier(name)
+        if not named and not (words and words <= WEAK_IDENTIFIERS):
             continue
         different = len(np.unique(column))
-        if is_identifier(name) and different >= 0.9 * n:
-            doubts.append(Doubt(name, "is named like an identifier and differs in nearly every row", "certain"))
+        if named and different >= 0.9 * n:
+            yield Doubt(name, "is named like an identifier and differs in nearly every row", "certain")
         elif different == n and n > FEW_ROWS and (_is_sorted(column) or np.ptp(column) == n - 1):
-            doubts.append(Doubt(name, "is named like an identifier and numbers the rows", "certain"))
-        elif is_identifier(name) and words & SUBJECTS and not grouped and different > max(2, n / 20):
+            yield Doubt(name, "is named like an identifier and numbers the rows", "certain")
+        elif named and words & SUBJECTS and columns.groups is None and different > max(2, n / 20):
             reason = f"names {different} subjects, some with several rows (groups={name!r} keeps these together)"
             advice = "; name it as the column of groups to keep the rows of a subject together"
-            doubts.append(Doubt(name, reason, "certain", advice))
-    return doubts
+            yield Doubt(name, reason, "certain", advice)
 
 
 def _is_sorted(column: NDArray[np.float64]) -> bool:
@@ -280,60 +316,48 @@ def _is_sorted(column: NDArray[np.float64]) -> bool:
     return bool((steps > 0).all() or (steps < 0).all())
 
 
-def _counters(values: NDArray[np.float64], names: list[str], is_first: bool) -> list[Doubt]:
-    """Find whole numbers that go up or down by the same step in every row, and a first column that numbers the rows."""
-    n = len(values)
-    if n <= FEW_ROWS:
-        return []
+def _check_counters(columns: Columns) -> Iterator[Doubt]:
+    """Doubt whole numbers that change by the same step in every row, and a first column that numbers the rows."""
+    values, names, n = columns.values, columns.names, len(columns.values)
     steps = np.diff(values[:3], axis=0)
     likely = np.flatnonzero((steps[0] == steps[1]) & (steps[0] != 0) & (values[0] % 1 == 0) & (steps[0] % 1 == 0))
     counting = [column for column in likely if (np.diff(values[:, column]) == steps[0, column]).all()]
-    doubts = []
     for column in counting:
         reason = "changes by the same step from row to row, as a counter of rows does"
-        doubts.append(Doubt(names[column], reason, "question" if _is_quantity(names[column]) else "certain"))
+        yield Doubt(names[column], reason, "question" if _is_quantity(names[column]) else "certain")
     first = values[:, 0]
     numbers_rows = (first % 1 == 0).all() and len(np.unique(first)) == n
     ordered = _is_sorted(first) and not _is_quantity(names[0])
-    if is_first and 0 not in counting and numbers_rows and (ordered or np.ptp(first) == n - 1):
-        doubts.append(Doubt(names[0], "is the first column and numbers the rows with whole numbers", "certain"))
-    return doubts
+    if columns.starts_table and 0 not in counting and numbers_rows and (ordered or np.ptp(first) == n - 1):
+        yield Doubt(names[0], "is the first column and numbers the rows with whole numbers", "certain")
 
 
 # The target and groups in other words
 
 
-def _target_in_other_words(
-    values: NDArray[np.float64], names: list[str], y: NDArray[Any], target: str | None
-) -> list[Doubt]:
-    if len(y) <= FEW_ROWS:
-        return []
-    if y.dtype.kind == "f":
-        matches, exact = _follows(values, y), "is named like the target and orders the rows as it does"
-        perfect = "rises or falls with the target from row to row without exception"
-        recoded = copied = matches
-    else:
-        codes = np.unique(y, return_inverse=True)[1]
-        matches, constant, copied = _separates(values, codes)
-        if _chance_of_separation(np.bincount(codes)) * len(names) > CHANCE:
-            matches = matches & constant & (len(y) > 2 * FEW_ROWS)
-        recoded = matches & constant
-        exact = "is named like the target and has one value for each of its classes"
-        perfect = "separates the classes perfectly, one value range for each"
+def _check_target(columns: Columns) -> Iterator[Doubt]:
+    """Doubt columns that have a range of values for each class, or that rise or fall with a quantity."""
+    values, names, target = columns.values, columns.names, columns.target
     called = "the target" if target is None else f"the target {target!r}"
-    perfect = perfect.replace("the target", called).replace(
-        "the classes", f"the classes of {target!r}" if target else "the classes"
-    )
-    doubts = []
+    if columns.classes is None:
+        recoded = copied = matches = _follows(values, columns.y)
+        exact = f"is named like {called} and orders the rows as it does"
+        perfect = f"rises or falls with {called} from row to row without exception"
+    else:
+        matches, constant, copied = _separates(values, columns.classes)
+        if _chance_of_separation(np.bincount(columns.classes)) * len(names) > CHANCE:
+            matches = matches & constant & (len(values) > 2 * FEW_ROWS)
+        recoded = matches & constant
+        exact = f"is named like {called} and has one value for each of its classes"
+        perfect = f"separates {columns.classes_phrase} perfectly, one value range for each"
     for column in np.flatnonzero(matches):
         name = names[column]
         alike = _share_words(name, target) or not TARGET_WORDS.isdisjoint(split_words(name)) or name.lower() == "y"
         if recoded[column] and alike:
-            doubts.append(Doubt(name, exact.replace("the target", called), "certain"))
+            yield Doubt(name, exact, "certain")
         else:
-            why = f"{perfect}: a perfect marker, or the target in other words"
-            doubts.append(Doubt(name, why, "question" if copied[column] else "marker"))
-    return doubts
+            reason = f"{perfect}: a perfect marker, or the target in other words"
+            yield Doubt(name, reason, "question" if copied[column] else "marker")
 
 
 def _separates(values: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], ...]:
@@ -371,44 +395,33 @@ def _follows(values: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.
     return same & rises.any() & ((steps[rises] > 0).all(axis=0) | (steps[rises] < 0).all(axis=0))
 
 
-def _group_in_other_words(
-    values: NDArray[np.float64], names: list[str], groups: NDArray[Any] | None, groups_name: str | None
-) -> list[Doubt]:
-    """Find whole numbers that are one-to-one with the groups; measurements of a subject may be so too, by chance."""
-    if groups is None or len(groups) <= FEW_ROWS:
-        return []
-    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
-    n_groups = int(codes.max()) + 1
-    if not 4 < n_groups < len(codes):
-        return []
-    low, high = _extremes(values, codes)
-    matches = (
-        (low == high).all(axis=0) & (low % 1 == 0).all(axis=0) & (np.diff(np.sort(low, axis=0), axis=0) > 0).all(axis=0)
-    )
-    called = "the groups" if groups_name is None else f"the groups {groups_name!r}"
+def _check_groups(columns: Columns) -> Iterator[Doubt]:
+    """Doubt whole numbers that are one-to-one with the groups; measurements of a subject may be so too, by chance."""
+    if columns.groups is None:
+        return
+    codes = np.unique(np.asarray(columns.groups), return_inverse=True)[1]
+    if not 4 < codes.max() + 1 < len(codes):
+        return
+    low, high = _extremes(columns.values, codes)
+    is_whole = (low == high).all(axis=0) & (low % 1 == 0).all(axis=0)
+    matches = is_whole & (np.diff(np.sort(low, axis=0), axis=0) > 0).all(axis=0)
+    called = "the groups" if columns.groups_name is None else f"the groups {columns.groups_name!r}"
     reason = f"has one whole number for each of {called}, as another name of them would"
-    return [
-        Doubt(name, reason, "certain" if is_identifier(name) or _share_words(name, groups_name) else "question")
-        for name in np.array(names)[matches].tolist()
-    ]
+    for column in np.flatnonzero(matches):
+        name = columns.names[column]
+        named = is_identifier(name) or _share_words(name, columns.groups_name)
+        yield Doubt(name, reason, "certain" if named else "question")
 
 
 # Batches, near-copies of the target, codes
 
 
-def _batches(values: NDArray[np.float64], names: list[str]) -> list[Doubt]:
-    """Find whole numbers, and columns made of categories, whose names mean a batch, a site or a date."""
-    if len(values) <= FEW_ROWS:
-        return []
-    whole = np.flatnonzero((values[:3] % 1 == 0).all(axis=0))
-    reason = "is named like a batch, a site or a date, which describes how samples came about"
-    return [
-        Doubt(names[column], reason, "doubt")
-        for column in whole
-        if _BATCH.search(names[column].lower())
-        and _is_batch(names[column].partition("=")[0])
-        and (values[:, column] % 1 == 0).all()
-    ]
+def _check_batches(columns: Columns) -> Iterator[Doubt]:
+    """Doubt whole numbers, and columns made of categories, whose names mean a batch, a site or a date."""
+    for name, _ in columns.whole_numbers(_BATCH):
+        if _is_batch(name.partition("=")[0]):
+            reason = "is named like a batch, a site or a date, which describes how samples came about"
+            yield Doubt(name, reason, "doubt")
 
 
 # A first look, as most names have none of these words
@@ -416,19 +429,15 @@ _BATCH = re.compile("|".join(sorted(BATCHES)))
 _NUMBERED = re.compile("|".join(sorted(IDENTIFIERS | WEAK_IDENTIFIERS | NUMBERS | SUBJECTS)) + r"|\W")
 
 
-def _nearly_the_classes(
-    values: NDArray[np.float64], names: list[str], y: NDArray[Any], target: str | None
-) -> list[Doubt]:
-    """Find columns of few values that map one-to-one onto the classes in all but a few rows."""
-    n = len(y)
-    if n <= FEW_ROWS or y.dtype.kind == "f":
-        return []
-    codes = np.unique(y, return_inverse=True)[1]
+def _check_near_copies(columns: Columns) -> Iterator[Doubt]:
+    """Doubt columns of few values that map one-to-one onto the classes in all but a few rows."""
+    codes, n = columns.classes, len(columns.values)
+    if codes is None:
+        return
     sizes = np.bincount(codes)
-    called = "the classes" if target is None else f"the classes of {target!r}"
-    doubts = []
-    for column in _one_value_per_class(values, codes):
-        levels = np.unique(values[:, column], return_inverse=True)[1]
+    rare = int(np.argmin(sizes))  # most rows agree by chance where one class is common, but not those of a rare one
+    for column in _one_value_per_class(columns.values, codes):
+        levels = np.unique(columns.values[:, column], return_inverse=True)[1]
         if levels.max() >= MAX_VALUES:
             continue
         table = np.zeros((levels.max() + 1, sizes.size), dtype=np.int64)
@@ -437,13 +446,14 @@ def _nearly_the_classes(
         exceptions = n - agreeing.sum()
         if len(set(value)) < sizes.size or not 0 < exceptions <= max(1, MAX_EXCEPTIONS * n):
             continue
-        rare = int(np.argmin(sizes))  # most rows agree by chance where one class is common, but not those of a rare one
         by_chance = _chance_of_overlap(n, int(sizes[rare]), int(table[value[rare]].sum()), int(agreeing[rare]))
-        if by_chance * len(names) <= CHANCE:
+        if by_chance * len(columns.names) <= CHANCE:
             but = f"all but {format_count(exceptions, 'row')} of {n:,}"
-            reason = f"has a value of its own for each of {called} in {but}: a marker, or a copy of the target?"
-            doubts.append(Doubt(names[column], reason))
-    return doubts
+            yield Doubt(
+                columns.names[column],
+                f"has a value of its own for each of {columns.classes_phrase} in {but}: a marker, or a copy of the "
+                "target?",
+            )
 
 
 def _chance_of_overlap(n: int, first: int, second: int, overlap: int) -> float:
@@ -465,9 +475,9 @@ def _one_value_per_class(values: NDArray[np.float64], codes: NDArray[np.int64]) 
     return np.flatnonzero(likely & different)
 
 
-def _codes_for_missing(values: NDArray[np.float64], names: list[str]) -> list[Doubt]:
-    """Find numbers such as -999 at an end of a column, far from its other values compared with their range."""
-    doubts = []
+def _check_codes(columns: Columns) -> Iterator[Doubt]:
+    """Doubt numbers such as -999 at an end of a column, far from its other values compared with their range."""
+    values = columns.values
     for ends, of_others in ((values.min(axis=0), np.min), (values.max(axis=0), np.max)):
         for column in np.flatnonzero(np.isin(ends, CODES)):
             is_code = values[:, column] == ends[column]
@@ -476,8 +486,19 @@ def _codes_for_missing(values: NDArray[np.float64], names: list[str]) -> list[Do
             if enough and len(others) > FEW_ROWS and abs(of_others(others) - ends[column]) > 2 * np.ptp(others) > 0:
                 code, count = format_number(ends[column], 0), format_count(int(is_code.sum()), "row")
                 reason = f"is {code} in {count}, far from all its other values: a code for a missing one?"
-                doubts.append(Doubt(names[column], reason, option="na_values"))
-    return doubts
+                yield Doubt(columns.names[column], reason, option="na_values")
+
+
+CHECKS: tuple[tuple[Callable[[Columns], Iterator[Doubt]], int], ...] = (
+    (_check_target, FEW_ROWS + 1),
+    (_check_groups, FEW_ROWS + 1),
+    (_check_identifiers, 3),
+    (_check_counters, FEW_ROWS + 1),
+    (_check_near_copies, FEW_ROWS + 1),
+    (_check_batches, FEW_ROWS + 1),
+    (_check_codes, FEW_ROWS + 1),
+)
+"""Every check with the least rows that it needs; of equally certain doubts about a column, that of the first counts."""
 
 
 # Rows
@@ -574,14 +595,14 @@ def note_repeats(X: pd.DataFrame) -> list[str]:
     values, names, n = X.to_numpy(dtype=np.float64), X.columns, len(X)
     notes, copies = [], []
     if n >= ENOUGH_ROWS:
-        usual = np.partition(values, n // 2, axis=0)[n // 2]  # a value that nearly all rows have is the median
-        differing = (values != usual).sum(axis=0)
+        median = np.partition(values, n // 2, axis=0)[n // 2]  # a value that nearly all rows have is the median
+        differing = (values != median).sum(axis=0)
         few = max(1, n // 100)
         nearly = np.flatnonzero((differing > 0) & (differing <= few))
         rows = "a single row differs" if few == 1 else f"at most 1 % of the rows ({few}) differ"
         if len(nearly):
-            kept = format_count(len(nearly), "column")
-            notes.append(f"Kept {kept} in which {rows} from all others: {quote_names(names[nearly])}.")
+            count = format_count(len(nearly), "column")
+            notes.append(f"Kept {count} in which {rows} from all others: {quote_names(names[nearly])}.")
     if n > FEW_ROWS:
         columns = np.ascontiguousarray(values.T) + 0.0  # minus zero is zero
         first: dict[bytes, int] = {}

@@ -45,6 +45,7 @@ LABELS = {
     "symbol", "symbols", "genesymbol", "genesymbols", "hgncsymbol", "genename", "externalgenename", "gene", "genes",
 }  # fmt: skip
 """Names of columns of which the labels of features are taken."""
+_JOINED = re.compile(r"(.+) \((.+)\)")
 MOST = 0.8  # share of names that must look alike
 MAX_TRIED = 50
 """Columns of texts that are tried as numbers."""
@@ -129,6 +130,17 @@ def label_features(frame: pd.DataFrame, annotations: Iterable[str]) -> dict[str,
     names = frame.index if row_labels(frame) is frame.index else frame.iloc[:, 0]
     texts = zip(map(as_name, names), frame[column], strict=True)
     return {name: text.strip() for name, text in texts if isinstance(text, str) and text.strip() not in ("", name)}
+
+
+def join_label(label: str, name: str) -> str:
+    """Return the name of a feature with its label: ``TP53 (ENSG00000141510)``."""
+    return f"{label} ({name})"
+
+
+def split_label(name: str) -> tuple[str, ...]:
+    """Return label and name of a feature that :func:`join_label` may have joined; nothing for another one."""
+    joined = _JOINED.fullmatch(name)
+    return () if joined is None else joined.groups()
 
 
 def _plain_name(name: Any) -> str:

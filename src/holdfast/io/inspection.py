@@ -10,7 +10,7 @@ import pandas as pd
 
 from holdfast.declared import renamed
 from holdfast.io.delimited import DEFAULT_SEPARATORS
-from holdfast.io.files import Loaded, as_number, as_path, display_name, enough_memory, file_ending, read_text
+from holdfast.io.files import Loaded, as_path, display_name, enough_memory, file_ending, read_text
 from holdfast.io.guessing import (
     NO_NAME,
     TargetGuess,
@@ -39,15 +39,11 @@ from holdfast.io.questions import (
 )
 from holdfast.io.record import DataRecord
 from holdfast.io.selections import (
-    holds_matrix,
-    is_exported,
+    SelectionsFile,
+    as_matrix,
+    decide_selections,
     least_features,
-    list_candidates,
-    parse_json,
-    read_lists,
-    read_own_parquet,
-    read_selections,
-    split_labels,
+    parse_selections,
 )
 from holdfast.io.table import complete_table, load_table, make_options
 from holdfast.preferences import Kind, Preferences
@@ -459,11 +455,12 @@ def inspect_selections(
     """
     path = as_path(path)
     with enough_memory(path):
-        found = _look_at_selections(path, transpose)
+        file = parse_selections(path)
+        found = _look_at_selections(file, bool(transpose))
     if len(found.candidates) > 1 and candidate is None:
         return replace(found, question=ask_candidate(found.candidates))
     try:
-        preferences, note = read_selections(path, kind, features, n_features, transpose=transpose, candidate=candidate)
+        preferences, note = decide_selections(file, kind, features, n_features, transpose, candidate)
     except ValueError as error:
         question = error.question if isinstance(error, ReadingError) else None
         return replace(found, question=question, problem="" if question else str(error))
@@ -492,50 +489,27 @@ def _first(names: Iterable[Any], limit: int = PREVIEW_COLUMNS) -> tuple[str, ...
 # What the file holds
 
 
-def _look_at_selections(path: Path, transpose: bool | None) -> SelectionsInspection:
+def _look_at_selections(file: SelectionsFile, turned: bool) -> SelectionsInspection:
     """Return what can be said of a file without any decision."""
-    found = SelectionsInspection(name=display_name(path))
-    if is_exported(path):
-        return replace(found, candidates=tuple(list_candidates(path)))
-    if file_ending(path) == ".json":
-        return _look_at_json(path, found)
-    if not holds_matrix(path):
-        return _look_at_lists(read_lists(path), found)
-    if file_ending(path) == ".parquet" and read_own_parquet(path) is not None:
+    found = SelectionsInspection(name=display_name(file.path), candidates=tuple(file.candidates))
+    if file.runs is not None:
+        return replace(
+            found,
+            kind="subset",
+            kind_reason="The file lists the features that each run selected.",
+            n_runs=len(file.runs),
+            lists_names=True,
+            least_features=least_features(file.runs),
+            labels=_first(file.labels or ()),
+            features=_first(dict.fromkeys(str(member) for run in file.runs for member in run)),
+            preview=tuple(_first(run) for run in file.runs[:PREVIEW_ROWS]),
+        )
+    if file.table is None:
         return found
-    return _look_at_matrix(path, found, bool(transpose))
-
-
-def _look_at_json(path: Path, found: SelectionsInspection) -> SelectionsInspection:
-    content = parse_json(path)
-    runs = list(content.values()) if isinstance(content, dict) else content
-    if not isinstance(runs, list) or not all(isinstance(run, list) for run in runs):
-        return found  # a file of holdfast, or other JSON
-    labels = _first(content) if isinstance(content, dict) else ()
-    return replace(_look_at_lists(runs, found), labels=labels)
-
-
-def _look_at_lists(runs: list[list[Any]], found: SelectionsInspection) -> SelectionsInspection:
-    members = dict.fromkeys(str(member) for run in runs for member in run)
-    return replace(
-        found,
-        kind="subset",
-        kind_reason="The file lists the features that each run selected.",
-        n_runs=len(runs),
-        lists_names=True,
-        least_features=least_features(runs),
-        features=_first(members),
-        preview=tuple(_first(run) for run in runs[:PREVIEW_ROWS]),
-    )
-
-
-def _look_at_matrix(path: Path, found: SelectionsInspection, turned: bool) -> SelectionsInspection:
-    whole = load_frame(path).frame
-    frame, labels, _ = split_labels(path, whole)
-    corner = whole.iloc[:PREVIEW_ROWS, :PREVIEW_COLUMNS]
-    kind, reason = _guess_kind(frame.T if turned else frame)
-    names, rows = list(frame.columns), labels or []
-    n_runs, n_features = frame.shape[::-1] if turned else frame.shape
+    corner = file.table.frame.iloc[:PREVIEW_ROWS, :PREVIEW_COLUMNS]
+    kind, reason = _guess_kind(file.body.T if turned else file.body)
+    names, rows = list(file.body.columns), file.labels or []
+    n_runs, n_features = file.body.shape[::-1] if turned else file.body.shape
     return replace(
         found,
         kind=kind,
@@ -551,9 +525,5 @@ def _look_at_matrix(path: Path, found: SelectionsInspection, turned: bool) -> Se
 
 def _guess_kind(frame: pd.DataFrame) -> tuple[str, str]:
     """Return what the numbers of a matrix look like, and why; nothing if they are not all numbers."""
-    numbers = frame.map(as_number) if frame.size else frame
-    try:
-        matrix = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        return "", ""
-    return guess_kind(matrix) if matrix.size and np.isfinite(matrix).all() else ("", "")
+    matrix = as_matrix(frame)
+    return guess_kind(matrix) if matrix.size and matrix.dtype.kind == "f" and np.isfinite(matrix).all() else ("", "")

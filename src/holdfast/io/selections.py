@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api import types
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
 from holdfast.io.delimited import DEFAULT_SEPARATORS, FORMAT_MARK, open_text
 from holdfast.io.files import (
+    Loaded,
     as_number,
     as_path,
     file_ending,
@@ -37,6 +39,8 @@ from holdfast.io.questions import (
 from holdfast.preferences import Kind, Preferences
 from holdfast.text import format_count
 
+FORMAT = f"{FORMAT_MARK}preferences"
+"""States in a JSON or Parquet file that holdfast wrote it."""
 REQUIRED = ("candidate", "run", "feature", "value")
 TABLES = (".csv", ".tsv", ".parquet")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -67,26 +71,22 @@ def is_exported(path: Path) -> bool:
         names = parquet_table(path).column_names
     else:
         try:
+            if not all(name in read_text(path) for name in REQUIRED):  # before its dialect is looked for
+                return False
             names = open_text(path).header()
         except (ValueError, IndexError):  # whoever reads the table says what is wrong with it
             return False
     return set(REQUIRED) <= set(names)
 
 
-def _cells(path: Path, **options: Any) -> pd.DataFrame:
-    """All cells of a text file as they are, the header's too."""
-    try:
-        return open_text(path).parse(dtype=str, keep_default_na=False, **options)
-    except pd.errors.ParserError as error:
-        raise ValueError(f"Expected a table in {path}, got something else: {str(error).strip().rstrip('.')}.") from None
-
-
 def read_exported(path: Path, kind: Kind | None = None, n_features: int | None = None) -> dict[str, ExportedRuns]:
     """Read exported selections, by candidate; ``kind`` and ``n_features`` are for tables that do not say it."""
-    try:
-        frame = _read_long(path)
-    except pd.errors.EmptyDataError:
-        frame = pd.DataFrame()
+    return _split_exported(path, _read_columns(path), kind, n_features)
+
+
+def _split_exported(
+    path: Path, frame: pd.DataFrame, kind: Kind | None, n_features: int | None
+) -> dict[str, ExportedRuns]:
     if frame.empty:
         raise ValueError(f"Expected selections in {path}, got a table without rows.")
     features = _read_feature_names(path)
@@ -96,17 +96,18 @@ def read_exported(path: Path, kind: Kind | None = None, n_features: int | None =
     }
 
 
-def list_candidates(path: Path) -> list[str]:
-    """Return the names of the candidates whose selections a file holds, in their order."""
-    return [str(name) for name in _read_long(path)["candidate"].unique()]
-
-
-def _read_long(path: Path) -> pd.DataFrame:
+def _read_columns(path: Path) -> pd.DataFrame:
+    """Return a table that a study exported: of a text all cells as they are, but for what protects formulas."""
     if file_ending(path) == ".parquet":
         return parquet_table(path).to_pandas()
-    cells = _cells(path)
+    try:
+        cells = open_text(path).parse(dtype=str, keep_default_na=False)
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
+    except pd.errors.ParserError as error:
+        raise ValueError(f"Expected a table in {path}, got something else: {str(error).strip().rstrip('.')}.") from None
     frame = cells.iloc[1:].set_axis(cells.iloc[0].tolist(), axis=1)
-    for name in ("candidate", "run", "feature"):
+    for name in {"candidate", "run", "feature"} & set(frame.columns):
         frame[name] = frame[name].str.removeprefix(QUOTE)
     for name in {"value", "fraction"} & set(frame.columns):  # with decimal commas where a study wrote them so
         frame[name] = frame[name].str.replace(",", ".", regex=False)
@@ -184,20 +185,16 @@ def _all_names(names: dict[int, str], size: int, known: Sequence[str] | None) ->
 
 
 def _read_feature_names(path: Path) -> list[str] | None:
-    """The names of all features, from the table ``features`` that was exported beside the selections."""
-    beside = path.with_name(f"features{path.suffix}")
-    if not beside.is_file():
+    """The names of all features, from the table ``features`` that was exported with the selections."""
+    table_of_features = path.with_name(f"features{path.suffix}")
+    if not table_of_features.is_file():
         return None
-    if file_ending(beside) == ".parquet":
-        table = parquet_table(beside).to_pandas()
-    else:
-        frame = _cells(beside)
-        table = frame.iloc[1:].set_axis(frame.iloc[0].tolist(), axis="columns")
+    table = _read_columns(table_of_features)
     if "feature" not in table:
         return None
     if "column" in table:  # features of several candidates
         table = table.assign(column=table["column"].astype(int)).drop_duplicates("column").sort_values("column")
-    return table["feature"].astype(str).str.removeprefix("" if file_ending(beside) == ".parquet" else QUOTE).tolist()
+    return table["feature"].astype(str).tolist()
 
 
 def _guess_kind(path: Path, values: NDArray[np.float64]) -> Kind:
@@ -255,7 +252,7 @@ def as_record(preferences: Preferences) -> dict[str, Any]:
         runs = [indices[indptr[run] : indptr[run + 1]].tolist() for run in range(preferences.n_runs)]
     names = preferences.names.seen if isinstance(preferences.names, PartialNames) else preferences.names
     return {
-        "format": FORMAT_MARK + "preferences",
+        "format": FORMAT,
         "kind": preferences.kind,
         "n_features": preferences.n_features,
         "features": names,
@@ -265,8 +262,10 @@ def as_record(preferences: Preferences) -> dict[str, Any]:
     }
 
 
-def from_record(path: Path, record: dict[str, Any]) -> Preferences:
+def from_record(path: Path, record: Any) -> Preferences:
     """Return selections from the record of a file, which may hold anything."""
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise _other_json(path)
     missing = {"kind", "n_features", "features", "labels", "runs"} - set(record)
     if missing:
         raise ValueError(f"Expected {min(missing)!r} in the holdfast file {path}, got a file without; write it again.")
@@ -297,8 +296,8 @@ def write_parquet(preferences: Preferences, path: Path) -> None:
     parquet.write_table(runs.replace_schema_metadata({b"holdfast": json.dumps(record).encode()}), path)
 
 
-def read_own_parquet(path: Path) -> Preferences | None:
-    """Read a Parquet file that holdfast wrote; None for any other table, whatever its metadata hold."""
+def _parquet_record(path: Path) -> dict[str, Any] | None:
+    """Return the record in a Parquet file that holdfast wrote; None for any other, whatever its metadata hold."""
     table = parquet_table(path)
     metadata = (table.schema.metadata or {}).get(b"holdfast")
     if metadata is None or not {"run", "preference"} <= set(table.column_names):
@@ -310,7 +309,7 @@ def read_own_parquet(path: Path) -> Preferences | None:
     if not isinstance(record, dict) or "kind" not in record:
         return None
     labels, runs = table["run"].to_pylist(), table["preference"].to_pylist()
-    return from_record(path, {**record, "labels": None if None in labels else labels, "runs": runs})
+    return {**record, "format": FORMAT, "labels": None if None in labels else labels, "runs": runs}
 
 
 Runs = TypeVar("Runs")
@@ -391,20 +390,104 @@ def read_selections(
     candidate: str | None = None,
 ) -> tuple[Preferences, str | None]:
     """Read selections as :func:`read_preferences` does, with a note on which way a matrix was read, if that is open."""
-    path = as_path(path)
+    return decide_selections(parse_selections(as_path(path)), kind, features, n_features, transpose, candidate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionsFile:
+    """What a file of selections holds, as it stands there: one of four things.
+
+    Attributes
+    ----------
+    path : path
+        The file.
+    exported : DataFrame or None
+        The selections that a study exported.
+    record : object
+        What JSON or Parquet that holdfast wrote holds; also any JSON that is no list of lists.
+    runs : list of lists or None
+        The features that each run selected.
+    table : Loaded or None
+        A matrix.
+    body : DataFrame
+        The matrix without a first column of labels.
+    labels : list of str or None
+        Labels of the lists, or of the rows of the matrix.
+    kind : str or None
+        What the numbers of a matrix are, where the file states it.
+    """
+
+    path: Path
+    exported: pd.DataFrame | None = None
+    record: Any = None
+    runs: list[list[Any]] | None = None
+    table: Loaded | None = None
+    body: pd.DataFrame = field(default_factory=pd.DataFrame)
+    labels: list[str] | None = None
+    kind: Kind | None = None
+
+    @property
+    def candidates(self) -> list[str]:
+        """Names of the candidates whose selections a study exported, in their order."""
+        return [] if self.exported is None else [str(name) for name in self.exported["candidate"].unique()]
+
+
+def parse_selections(path: Path) -> SelectionsFile:
+    """Parse a file of selections; nothing is decided yet."""
+    if is_exported(path):
+        return SelectionsFile(path=path, exported=_read_columns(path))
+    if file_ending(path) == ".json":
+        content = parse_json(path)
+        runs = list(content.values()) if isinstance(content, dict) else content
+        if not isinstance(runs, list) or not all(isinstance(run, list) for run in runs):
+            return SelectionsFile(path=path, record=content)
+        return SelectionsFile(path=path, runs=runs, labels=list(content) if isinstance(content, dict) else None)
+    if not holds_matrix(path):
+        return SelectionsFile(path=path, runs=read_lists(path))
+    record = _parquet_record(path) if file_ending(path) == ".parquet" else None
+    if record is not None:
+        return SelectionsFile(path=path, record=record)
+    table = load_frame(path)
+    body, labels, kind = _split_labels(path, table.frame)
+    return SelectionsFile(path=path, table=table, body=body, labels=labels, kind=kind)
+
+
+def decide_selections(
+    file: SelectionsFile,
+    kind: Kind | None = None,
+    features: Iterable[str] | None = None,
+    n_features: int | None = None,
+    transpose: bool | None = None,
+    candidate: str | None = None,
+) -> tuple[Preferences, str | None]:
+    """Return the selections of a file, and a note on which way a matrix was read, or ask what it leaves open."""
+    path, note = file.path, None
     if kind not in (None, *KINDS):
         raise ReadingError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.", ask_kind("", KINDS))
     names = None if features is None else list(features)
-    note = None
-    if is_exported(path):
-        preferences = pick_candidate(path, read_exported(path, kind, n_features), candidate).runs
-    elif candidate is None:
-        preferences, note = _read(path, kind, names, n_features, transpose)
-    else:
+    if file.exported is not None:
+        exported = _split_exported(path, file.exported, kind, n_features)
+        preferences = pick_candidate(path, exported, candidate).runs
+    elif candidate is not None:
         raise ValueError(
             f"Expected selections that a study exported in {path} for candidate={candidate!r} (--candidate), got "
             "another table."
         )
+    elif transpose and not holds_matrix(path):
+        raise ReadingError(
+            f"Expected a matrix for transpose=True (--transpose), got lists in {path}; leave it out.",
+            ask_runs_orientation("The file lists the features of each run; there is nothing to turn."),
+        )
+    elif file.runs is not None:
+        preferences = _from_lists(file, names, n_features)
+    elif file.table is None:
+        preferences = from_record(path, file.record)
+    elif transpose:
+        frame = turn(_with_row_names(file.table.frame), file.table.decimal, str(path))
+        preferences = from_number_frame(path, frame, [str(label) for label in frame.index], kind)
+    else:
+        note = _check_orientation(file) if file.kind is None and transpose is None else None
+        preferences = from_number_frame(path, file.body, file.labels, file.kind or kind)
     if kind not in (None, preferences.kind):
         raise ReadingError(
             f"Expected {kind}s in {path}, as kind= (--kind) says, got {preferences.kind}s; say what the file holds.",
@@ -439,32 +522,6 @@ def pick_candidate(path: Path, exported: Mapping[str, Runs], candidate: str | No
     return exported[candidate]
 
 
-def _read(
-    path: Path, kind: Kind | None, features: list[str] | None, n_features: int | None, transpose: bool | None
-) -> tuple[Preferences, str | None]:
-    ending = file_ending(path)
-    if transpose and not holds_matrix(path):
-        raise ReadingError(
-            f"Expected a matrix for transpose=True (--transpose), got lists in {path}; leave it out.",
-            ask_runs_orientation("The file lists the features of each run; there is nothing to turn."),
-        )
-    if ending == ".json":
-        return _from_json(path, features, n_features), None
-    if not holds_matrix(path):
-        return _from_lists(path, read_lists(path), None, features, n_features), None
-    written = read_own_parquet(path) if ending == ".parquet" else None
-    if written is not None:
-        return written, None
-    loaded = load_frame(path)
-    if transpose:
-        frame = turn(_with_row_names(loaded.frame), loaded.decimal, str(path))
-        return from_number_frame(path, frame, [str(label) for label in frame.index], kind), None
-    frame, labels, stated_kind = split_labels(path, loaded.frame)
-    settled = stated_kind is not None or transpose is False
-    note = None if settled else _check_orientation(path, frame, labels, str(loaded.frame.columns[0]))
-    return from_number_frame(path, frame, labels, stated_kind or kind), note
-
-
 def holds_matrix(path: Path) -> bool:
     """Whether the ending of a file says that it holds a matrix; else it lists the features of each run."""
     return file_ending(path) in ENDINGS and file_ending(path) not in (".txt", ".dat")
@@ -477,8 +534,9 @@ def _with_row_names(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_axis([str(position) for position in range(len(frame))])
 
 
-def _check_orientation(path: Path, frame: pd.DataFrame, labels: list[str] | None, first: str) -> str | None:
+def _check_orientation(file: SelectionsFile) -> str | None:
     """Raise if names say that rows are features; return a note unless they say that rows are runs."""
+    frame, labels, first = file.body, file.labels, str(cast(Loaded, file.table).frame.columns[0])
     rows_are_runs = labels is not None and (first.lower() in RUN_COLUMNS or are_run_labels(labels))
     if rows_are_runs:
         return None
@@ -491,7 +549,7 @@ def _check_orientation(path: Path, frame: pd.DataFrame, labels: list[str] | None
         why = f"Rows are named like features: {listed(labels, 3)}."
     if shown is not None:
         raise ReadingError(
-            f"Expected one row per run in {path}, got {shown}; pass transpose=True (--transpose), as rows are "
+            f"Expected one row per run in {file.path}, got {shown}; pass transpose=True (--transpose), as rows are "
             "features.",
             ask_runs_orientation(why),
         )
@@ -555,8 +613,8 @@ def read_names(path: str | Path) -> list[str]:
     return names
 
 
-def split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str] | None, Kind | None]:
-    """Separate a first column of labels; in a file that holdfast wrote, its header states the kind."""
+def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str] | None, Kind | None]:
+    """Return a matrix without its column of labels, the labels, and the kind that holdfast wrote into its header."""
     if not isinstance(frame.index, pd.RangeIndex):
         return frame, [str(label) for label in frame.index], None
     if frame.columns.empty:
@@ -571,18 +629,25 @@ def split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[st
     return frame.iloc[:, 1:], labels if any(labels) else None, stated_kind
 
 
+def as_matrix(frame: pd.DataFrame) -> NDArray[Any]:
+    """Return the numbers of a frame as floats; where an entry is none, all as objects."""
+    matrix = frame.to_numpy(dtype=object, copy=True)  # pandas 3.0 writes na_value into a view that is read-only
+    matrix[pd.isna(matrix)] = np.nan
+    try:
+        return matrix.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):  # the constructors say which entry is no number
+        others = [not types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
+        matrix[:, others] = np.vectorize(as_number, otypes=[object])(matrix[:, others])
+        return matrix
+
+
 def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None, kind: Kind | None) -> Preferences:
     """Return the runs that a frame of numbers holds, or ask what its numbers are."""
     names = [str(name) for name in frame.columns]
     for name, column in frame.loc[:, [dtype.kind == "O" for dtype in frame.dtypes]].items():
         if column.map(lambda entry: isinstance(entry, (np.ndarray, list, dict))).any():
             raise ValueError(f"Expected a number per run and feature in {path}, got lists or records in {name!r}.")
-    matrix = frame.to_numpy(dtype=object, copy=True)  # pandas 3.0 writes na_value into a view that is read-only
-    matrix[pd.isna(matrix)] = np.nan
-    try:
-        matrix = matrix.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):  # the constructors say which entry is no number
-        matrix = np.vectorize(as_number, otypes=[object])(matrix)
+    matrix = as_matrix(frame)
     is_finite = matrix.dtype == np.float64 and np.isfinite(matrix).all()
     if kind in (None, "subset") and is_finite and not np.isin(matrix, (0, 1)).all():
         other = matrix[~np.isin(matrix, (0, 1))][0]
@@ -609,13 +674,10 @@ def read_lists(path: Path) -> list[list[str]]:
     return [[part.strip() for part in line.split(separator) if part.strip()] for line in lines]
 
 
-def _from_lists(
-    path: Path,
-    runs: list[list[Any]],
-    labels: list[str] | None,
-    features: Iterable[str] | None,
-    n_features: int | None,
-) -> Preferences:
+def _from_lists(file: SelectionsFile, features: Iterable[str] | None, n_features: int | None) -> Preferences:
+    path, runs = file.path, file.runs or []
+    if not {type(member) for run in runs for member in run} <= {str, int}:
+        raise _other_json(path)
     if features is None and n_features is None:
         raise ReadingError(
             f"Expected the number of features there were to choose from, as {path} only lists the selected ones; give "
@@ -627,7 +689,7 @@ def _from_lists(
             runs = [[int(member) for member in run] for run in runs]
         except ValueError:
             raise _too_long(path) from None
-    return Preferences.from_sets(runs, features=features, n_features=n_features, labels=labels)
+    return Preferences.from_sets(runs, features=features, n_features=n_features, labels=file.labels)
 
 
 def least_features(runs: list[list[Any]]) -> int:
@@ -638,18 +700,10 @@ def least_features(runs: list[list[Any]]) -> int:
     return len(members)
 
 
-def _from_json(path: Path, features: Iterable[str] | None, n_features: int | None) -> Preferences:
-    content = parse_json(path)
-    if isinstance(content, dict) and content.get("format") == FORMAT_MARK + "preferences":
-        return from_record(path, content)
-    labels = list(content) if isinstance(content, dict) else None
-    runs = list(content.values()) if isinstance(content, dict) else content
-    lists = isinstance(runs, list) and all(isinstance(run, list) for run in runs)
-    if not lists or not {type(member) for run in runs for member in run} <= {str, int}:
-        raise ValueError(
-            f"Expected a list of lists of features in {path}, or an object from run label to list, got other JSON."
-        )
-    return _from_lists(path, runs, labels, features, n_features)
+def _other_json(path: Path) -> ValueError:
+    return ValueError(
+        f"Expected a list of lists of features in {path}, or an object from run label to list, got other JSON."
+    )
 
 
 def parse_json(path: Path) -> Any:

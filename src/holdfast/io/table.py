@@ -30,6 +30,7 @@ from holdfast.io.guessing import (
     explain_features_in_rows,
     find_annotations,
     guess_targets,
+    join_label,
     label_features,
     row_labels,
     turn,
@@ -921,7 +922,7 @@ def _orient(loaded: Loaded, options: TableOptions) -> Loaded:
     notes += [f"Left out what describes the features: {quote_names(annotations)}."] if annotations else []
     turned = turn(without_columns(frame, annotations), loaded.decimal, options.where)
     used = {options.target, options.groups, *options.ignore, *options.covariates, *options.treat_as_feature}
-    shown = {name: f"{label} ({name})" for name, label in labels.items() if name not in used}
+    shown = {name: join_label(label, name) for name, label in labels.items() if name not in used}
     if shown:
         example = next(iter(shown.values()))
         notes.append(f"Added labels to the names of {format_count(len(shown), 'feature')}, as in {example!r}.")

@@ -4,6 +4,7 @@ from .lists import check_features as check_features
 from .lists import check_list as check_list
 from .lists import expect_list as expect_list
 from .lists import knows_lists as knows_lists
+from .lists import name_features as name_features
 from .lists import tabulate_features as tabulate_features
 from .result import Replicability as Replicability
 from .result import estimate_replicability as estimate_replicability

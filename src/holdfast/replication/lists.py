@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from holdfast.inference.intervals import Interval
+from holdfast.io.guessing import split_label
 from holdfast.replication import agreements
 from holdfast.replication.agreements import FrequencyProfile
 from holdfast.replication.result import Replicability, format_expected
@@ -173,6 +174,29 @@ def tabulate_features(result: StudyTables) -> pd.DataFrame:
     return listed[list(dict.fromkeys(["candidate", *listed.columns]))].astype(counts)
 
 
+def name_features(features: Iterable[Any], result: StudyTables) -> list[Any]:
+    """Return the features of a list by the names that they have in a study; unknown ones stay as they are.
+
+    Where a table had labels, features are named ``TP53 (ENSG00000141510)``: either part will do, if it is that of one
+    feature.
+    """
+    known = dict.fromkeys(map(str, result.feature_names))
+    by_part: dict[str, list[str]] = {}
+    for joined in known:
+        for part in set(split_label(joined)):
+            by_part.setdefault(part, []).append(joined)
+    names = list(features)
+    for position, name in enumerate(names):
+        meant = [] if str(name) in known else by_part.get(str(name), [])
+        if len(meant) > 1:
+            raise ValueError(
+                f"Expected the name of one feature, got {str(name)!r}, which may be any of {len(meant)}: "
+                f"{join_first(map(repr, meant))}; write which one."
+            )
+        names[position] = meant[0] if meant else name
+    return names
+
+
 class ListCheck(NamedTuple):
     """A list that was checked against a candidate.
 
@@ -215,7 +239,7 @@ def check_list(
     metric: str | None = None,
 ) -> ListCheck:
     """Check a list against a candidate; ``known`` is what is known of it in new studies, by default what is stored."""
-    name, names = choose_only_candidate(result, candidate), list(features)
+    name, names = choose_only_candidate(result, candidate), name_features(features, result)
     options: dict[str, Any] = {"X": X, "level": level, "threshold": threshold, "top": top, "metric": metric}
     checked = judge_features(names, result, name, **options)
     found = selected_features(result, name, **options)
@@ -252,7 +276,8 @@ def check_features(
     Parameters
     ----------
     features : iterable of str or int
-        Names of features, or columns where features have no names.
+        Names of features, or columns where features have no names. Of a feature that is named with its label, such as
+        ``TP53 (ENSG00000141510)``, either part will do.
     result : StudyResult
         What a study found.
     candidate : str, optional
@@ -274,7 +299,7 @@ def check_features(
     Returns
     -------
     DataFrame
-        One row per name: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the resamples
+        One row per name, as the study writes it: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the resamples
         that selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
 
         - *holds*: the interval of its frequency is above the threshold, and the candidate predicts held-out rows
@@ -293,6 +318,11 @@ def check_features(
         :class:`~holdfast.tradeoff.SelectedFeatures`, and the probability that a new study of this size selects it
         (``new_study``). ``attrs["new_study"]`` says how many of the list are expected: ``expected``, ``low``, ``high``,
         and a ``sentence``, which gives the reason where the number is not known.
+
+    Raises
+    ------
+    ValueError
+        If a part of a label is that of several features, or several candidates are there and none is named.
 
     See Also
     --------
