@@ -17,10 +17,14 @@ from holdfast.tradeoff.selected import HOLDS, IN_DOUBT, OFTEN, Information
 
 
 class VersionedSummary(ResultMixin):
-    """A summary whose JSON names its form and version; a subclass gives both, and a title for the schema."""
+    """A summary whose JSON names its form and version; a subclass gives both, a title for the schema, and a template.
+
+    :func:`holdfast.report.render` makes Markdown and a page of it with the templates of that name.
+    """
 
     schema: ClassVar[str]
     schema_title: ClassVar[str]
+    template: ClassVar[str]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from holdfast.io.files import as_path
 from holdfast.io.selections import protect_formula
 from holdfast.plots import embed
-from holdfast.report.benchmark import BenchmarkSummary, list_questions
+from holdfast.report.benchmark import BenchmarkSummary
 from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Features, Stability
 from holdfast.report.summary import Summary
@@ -89,7 +89,6 @@ Format: TypeAlias = Literal["html", "md", "json"]
 FORMATS: tuple[str, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
-STYLES, BENCHMARK_STYLES = ("report.css", "effects.css"), ("report.css", "benchmark.css")
 MAX_CANDIDATES = 50
 MAX_CSV = 40_000
 """Bytes of the feature table for readers without scripts; with them, a page saves all features that it holds."""
@@ -227,27 +226,22 @@ def render(summary: Summary | BenchmarkSummary, format: Format = "html") -> str:
         raise ValueError(f"Expected format 'html', 'md' or 'json', got {format!r}.")
     if format == "json":
         return to_json(summary.to_dict()) + "\n"
-    if isinstance(summary, BenchmarkSummary):
-        template, style, scripts = "benchmark", BENCHMARK_STYLES, []
-        values: dict[str, Any] = {"summary": summary, "questions": list_questions(summary)}
-    else:
-        template, style, scripts = "report", STYLES, [page_script()]
-        values = {**page_parts(summary), "glossary": Glossary()}
+    values = {**page_parts(summary), "glossary": Glossary()}
     if format == "html":
         from markupsafe import Markup
 
         values |= {
-            "head": Markup(embed.head(page_style(style), scripts)),
-            "scripts": Markup(embed.scripts(scripts)),
+            "head": Markup(embed.head(page_style(), [page_script()])),
+            "scripts": Markup(embed.scripts([page_script()])),
             "figures": {name: Markup(text) for name, text in draw_figures(summary).items()},
         }
-    return make_environment(format).get_template(f"{template}.{format}.j2").render(values)
+    return make_environment(format).get_template(f"{summary.template}.{format}.j2").render(values)
 
 
 @cache
-def page_style(names: Sequence[str] = STYLES) -> str:
+def page_style() -> str:
     """The style of a report."""
-    return embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+    return embed.STYLE + (TEMPLATES / "report.css").read_text(encoding="utf-8")
 
 
 @cache
@@ -261,12 +255,13 @@ def page_policy() -> str:
     return embed.policy(page_style(), [page_script()])
 
 
-def page_parts(summary: Summary) -> dict[str, Any]:
+def page_parts(summary: Summary | BenchmarkSummary) -> dict[str, Any]:
     """Return what the templates of a report's parts say, by the names that they use, without figures and glossary."""
+    values = {"summary": summary, "level": format_percent(summary.level)}
+    if isinstance(summary, BenchmarkSummary):
+        return values
     labels = summary.labels
-    return {
-        "summary": summary,
-        "level": format_percent(summary.level),
+    return values | {
         "stability": summary.stability,
         "features": summary.features,
         "tradeoff": summary.tradeoff,
