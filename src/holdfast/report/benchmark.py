@@ -736,12 +736,13 @@ def benchmark_csv(summary: BenchmarkSummary) -> str:
     columns = list(Cell.__dataclass_fields__)
     writer.writerow([*columns, "metric", "measure", "level"])
     for cell in summary.cells:
-        values = [_plain(getattr(cell, name)) for name in columns]
-        writer.writerow([*values, _plain(summary.metric), _plain(summary.measure), summary.level])
+        values = [plain_cell(getattr(cell, name)) for name in columns]
+        writer.writerow([*values, plain_cell(summary.metric), plain_cell(summary.measure), summary.level])
     return out.getvalue()
 
 
-def _plain(value: object) -> object:
+def plain_cell(value: object) -> object:
+    """Return a cell of a CSV file: empty if it is undefined, and no text that a spreadsheet would run as a formula."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, str):

@@ -536,6 +536,9 @@ class Feature:
         Number of resamples behind the effect.
     agreement : float
         Share of them whose effect points the same way.
+    second_effect : float
+        Another measure of the effect, in the same direction: the standardized difference of two classes, or the
+        correlation with a number; undefined for several classes.
     boxes : tuple of Box
         Quantiles of its values by class; empty if they were not stored.
     model_use : str or None
@@ -566,6 +569,7 @@ class Feature:
     effect_high: float = math.nan
     effect_splits: int = 0
     agreement: float = math.nan
+    second_effect: float = math.nan
     boxes: tuple[Box, ...] = ()
     model_use: str | None = None
     model_agreement: float = math.nan
