@@ -20,6 +20,7 @@ from holdfast.serialization import to_plain
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_estimate, format_number, pluralize
 from holdfast.tradeoff.choice import check_rule
+from holdfast.tradeoff.selected import question_doubted
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -266,9 +267,10 @@ class StudyResult(ResultMixin, StudyTables):
         for name, row in summary.iterrows():
             score = "" if metric is None or pd.isna(row[metric]) else f" · {metric} {format_number(row[metric])}"
             bars.append(make_bar(name, row.stability, row.low, row.high, score))
+        verdict = f"{question_doubted(self.data.doubted)} {_describe_best(summary, metric)}".strip()
         measures = ", ".join(map(str, summary["measure"].dropna().unique()))
         return Card(
-            title=self._title, verdict=_describe_best(summary, metric), caution=self.data.caution,
+            title=self._title, verdict=verdict, caution=self.data.caution,
             frame=summary[["stability", "low", "high", "size", *self.metrics, "runs", "failures"]],
             picture=draw_intervals(bars), note=f"Stability: {measures}" if measures else "",
         )  # fmt: skip

@@ -429,7 +429,8 @@ def test_a_page_holds_words_tables_and_pictures_and_no_foreign_code(summary):
     assert "&lt;script&gt;alert(1)" in page
     for text in (summary.stability.headline, summary.stability_intervals, summary.method, "gaps could not be studied"):
         assert str(escape(text)) in page
-    assert page.count("data-holdfast-chart") == 3 + 1  # three charts, and the script that draws them
+    assert page.count("data-holdfast-chart") == 3 + 2  # three charts, the script that draws them, and that which saves
+    assert page.count('data-kind="svg"') == page.count('data-kind="csv"') == 3
     assert set(draw_benchmark(summary)) == {"stability", "score", "tradeoff"}
     assert "http" not in re.sub(r"https://[^\"<\s]*", "", page.split("<body>")[1].split('<script type="application')[0])
 

@@ -285,3 +285,29 @@ def test_plain_values_are_what_json_holds(value, plain):
 def test_a_misspelled_option_of_a_report_is_named(results, tmp_path):
     with pytest.raises(ValueError, match=r"Expected options of report \(path, .*did you mean 'threshold'\?"):
         results["StudyResult"].report(tmp_path / "report.html", treshold=0.6)
+
+
+def test_a_card_first_says_which_features_are_in_doubt():
+    """A copy of the target is selected in every resample; no card calls it trusted, and bars leave it pale."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 6)), columns=list("abcdef"))
+    y = np.arange(80) % 2
+    X["a"] += 4 * y
+    X["copy"] = 5.0 * y + rng.normal(scale=0.01, size=80)
+    selectors = {"anova": hf.selectors.AnovaF(2)}
+    study = hf.Study(selectors=selectors, perturbation=hf.Bootstrap(20), estimator=KNeighborsClassifier(3))
+    result = study.run(X, y)
+    assert list(result.data.doubted) == ["copy"]
+    final = result.final_features("anova", X, y)
+    assert final.doubted == ("copy",)
+    assert set(final.consensus) == {"a", "copy"}
+    for shown in (result, result.features(), final, summarize(result), result.report()):
+        words = re.search(r'"holdfast-verdict">(?:anova: )?([^<]*)<', shown._repr_html_())[1]
+        assert words.startswith("Check first whether copy is a feature. "), type(shown)
+    trusted = [bar.count(cards.pictures.ACCENT + '" fill-opacity="0.85"') for bar in (
+        final._repr_html_(), result.features()._repr_html_()
+    )]  # fmt: skip
+    assert trusted == [1, 1]  # the other one
+    assert "to trust" not in result.features()._repr_html_()
+    alone = study.run(X.drop(columns="copy"), y)
+    assert "Check first" not in alone._repr_html_() + alone.features()._repr_html_()

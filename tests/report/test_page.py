@@ -20,7 +20,7 @@ from holdfast.declared import About
 from holdfast.report import render, summarize
 from holdfast.report.labels import class_words, label_family, label_score, label_setting, separate_words
 from holdfast.report.records import Labels
-from holdfast.report.render import GLOSSARY, OTHER_FORMS, Glossary
+from holdfast.report.render import CSV_COLUMNS, GLOSSARY, OTHER_FORMS, Glossary
 from holdfast.selectors import SELECTORS, AnovaF, RandomSelector
 
 LONG = "a name that goes on and on and " * 10
@@ -474,6 +474,10 @@ def test_the_feature_table_is_saved_with_all_features(opened, summary):
     assert [row["feature"] for row in rows] == list(summary.features.table.feature)
     assert [int(row["count"]) for row in rows] == list(summary.features.table.count)
     assert [float(row["high"]) for row in rows] == pytest.approx(list(summary.features.table.high), rel=1e-3)
+    assert list(rows[0]) == list(CSV_COLUMNS)
+    shown = summary.features.shown
+    assert [row["verdict"] for row in rows[: len(shown)]] == [row.verdict for row in shown]
+    assert [row["stand_ins"] for row in rows[: len(shown)]] == ["; ".join(row.stand_ins) for row in shown]
 
 
 @pytest.mark.browser

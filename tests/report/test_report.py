@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import inspect
+import io
 import json
 import math
 import os
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
+from pandas.testing import assert_frame_equal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
@@ -25,12 +27,14 @@ from typer.testing import CliRunner
 import holdfast as hf
 from holdfast.cli import app
 from holdfast.plots import plot_selection_map
+from holdfast.replication.lists import add_new_study
 from holdfast.report import Summary, render, summarize, write_report
 from holdfast.report import pictures as pictures_module
 from holdfast.report.pictures import draw_charts
-from holdfast.report.render import csv_text
+from holdfast.report.render import CSV_COLUMNS, csv_text
 from holdfast.selectors import AnovaF, RandomSelector
 from holdfast.serialization import to_json
+from holdfast.study.exports import protect
 from holdfast.text import format_number
 
 GOLDEN = Path(__file__).parent / "report_summary.json"
@@ -507,6 +511,25 @@ def test_a_spreadsheet_runs_nothing(hostile):
     assert kept == len(text.strip().splitlines()) - 1
     assert not re.search(r'^"?[=+@-]', text, re.MULTILINE)
     assert csv_text(summarize(hostile).features, most=0)[1] == 0
+
+
+def test_the_table_of_features_is_what_the_command_writes(study):
+    """The same columns in the same order, with the same cells for all features that the report shows."""
+    for result in (study, hf.Study(selectors=[AnovaF(2)], perturbation=hf.Bootstrap(20)).run(*table(list("abcdef")))):
+        summary = summarize(result)
+        expected = protect(add_new_study(result, result.features(summary.candidate), None))
+        saved = pd.read_csv(io.StringIO(csv_text(summary.features)[0]))
+        n_shown = len(summary.features.shown)
+        assert list(saved) == list(expected) == list(CSV_COLUMNS)
+        verdicts = [row.verdict for row in summary.features.shown]  # match the headline, so they may claim less
+        assert saved["verdict"][:n_shown].tolist() == verdicts
+        assert_frame_equal(
+            saved[:n_shown].drop(columns="verdict"),
+            pd.read_csv(io.StringIO(expected.to_csv(index=False)))[:n_shown].drop(columns="verdict"),
+            check_dtype=False, rtol=1e-5,
+        )  # fmt: skip
+        assert saved["count"].tolist() == list(summary.features.table.count)
+        assert saved["verdict"][n_shown:].isna().all()
 
 
 @pytest.fixture(scope="module")

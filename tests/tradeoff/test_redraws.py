@@ -140,7 +140,7 @@ def test_candidates_that_cannot_be_told_apart_are_named():
     choice = tie().choose()
     assert sorted(choice.alternatives) == ["anova", "relieff"]
     assert " or " in choice.certainty.split(":")[0]
-    assert ": these data cannot tell them apart." in choice.certainty
+    assert ": these data cannot distinguish them." in choice.certainty
     assert choice.certainty in repr(choice)
 
 
@@ -151,7 +151,7 @@ def test_settings_of_one_selector_are_counted():
     )
     assert describe_alternatives(table) == "one of 7 settings of lasso, or anova(2)"
     assert describe_certainty(table[:7].assign(probability=1 / 7), "lasso(0)").startswith(
-        "One of 7 settings of lasso: these data cannot tell these settings apart. lasso(0) is chosen in 14 %"
+        "One of 7 settings of lasso: these data cannot distinguish these settings. lasso(0) is chosen in 14 %"
     )
     many = table.assign(family=list("abcdefgh"))
     assert describe_alternatives(many) == "anova(2), lasso(0), or one of 6 other selectors"

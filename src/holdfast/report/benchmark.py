@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -33,10 +33,6 @@ from holdfast.text import (
     format_percent,
 )
 from holdfast.tradeoff.rules import RULES
-
-if TYPE_CHECKING:
-    pass
-
 
 SCHEMA = "holdfast.benchmark/1"
 """Name and version of the JSON form; the version grows when a reader of the old form would fail."""
@@ -302,6 +298,7 @@ class BenchmarkSummary(VersionedSummary):
 
     schema: ClassVar[str] = SCHEMA
     schema_title: ClassVar[str] = "Summary of a holdfast benchmark"
+    template: ClassVar[str] = "benchmark"
 
     title: str
     version: str
@@ -322,6 +319,11 @@ class BenchmarkSummary(VersionedSummary):
     method: str
     facts: tuple[Fact, ...]
     references: tuple[Reference, ...]
+
+    @property
+    def questions(self) -> list[Question]:
+        """What was asked: whether candidates differ in stability and, if there is one, in the score."""
+        return [self.stability] if self.metric is None else [self.stability, self.score]
 
     def cell(self, dataset: str, candidate: str) -> Cell:
         """Return a candidate on a data set.
@@ -353,11 +355,6 @@ class BenchmarkSummary(VersionedSummary):
 
     def __repr__(self) -> str:
         return "\n".join([self.stability.headline, self.score.headline])
-
-
-def list_questions(summary: BenchmarkSummary) -> list[Question]:
-    """Return what was asked: whether candidates differ in stability and, if there is one, in the score."""
-    return [summary.stability] if summary.metric is None else [summary.stability, summary.score]
 
 
 def as_comparisons(question: Question, level: float) -> RankComparisons:
@@ -647,7 +644,7 @@ def benchmark_latex(summary: BenchmarkSummary) -> str:
     --------
     benchmark_csv : The same numbers with all digits.
     """
-    tables = [*(_values_table(summary, question) for question in list_questions(summary)), _ranks_table(summary)]
+    tables = [*(_values_table(summary, question) for question in summary.questions), _ranks_table(summary)]
     return "\n\n".join([HEAD.format(version=summary.version), *tables]) + "\n"
 
 
@@ -687,9 +684,9 @@ def _format_number(value: float) -> str:
 
 def _ranks_table(summary: BenchmarkSummary) -> str:
     """Return mean ranks of stability and score, how often each candidate is on the front and chosen."""
-    asked = [f"rank, {question.what}" for question in list_questions(summary)]
+    asked = [f"rank, {question.what}" for question in summary.questions]
     header = ["candidate", *asked, "on the front", "chosen"]
-    ranks = [dict(zip(question.candidates, question.mean_ranks, strict=True)) for question in list_questions(summary)]
+    ranks = [dict(zip(question.candidates, question.mean_ranks, strict=True)) for question in summary.questions]
     rows = [
         [
             escape_latex(row.candidate), *(_format_number(known.get(row.candidate, math.nan)) for known in ranks),
@@ -697,7 +694,7 @@ def _ranks_table(summary: BenchmarkSummary) -> str:
         ]
         for row in summary.candidates
     ]  # fmt: skip
-    tests = " ".join(f"{question.what}: {describe_test(question)}." for question in list_questions(summary))
+    tests = " ".join(f"{question.what}: {describe_test(question)}." for question in summary.questions)
     caption = (
         f"Mean ranks over data sets (1 is best), and on how many of {len(summary.datasets)} data sets a candidate is "
         f"on the front of score and stability and is chosen (rule {summary.rule}). {tests}"
@@ -739,12 +736,13 @@ def benchmark_csv(summary: BenchmarkSummary) -> str:
     columns = list(Cell.__dataclass_fields__)
     writer.writerow([*columns, "metric", "measure", "level"])
     for cell in summary.cells:
-        values = [_plain(getattr(cell, name)) for name in columns]
-        writer.writerow([*values, _plain(summary.metric), _plain(summary.measure), summary.level])
+        values = [plain_cell(getattr(cell, name)) for name in columns]
+        writer.writerow([*values, plain_cell(summary.metric), plain_cell(summary.measure), summary.level])
     return out.getvalue()
 
 
-def _plain(value: object) -> object:
+def plain_cell(value: object) -> object:
+    """Return a cell of a CSV file: empty if it is undefined, and no text that a spreadsheet would run as a formula."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, str):

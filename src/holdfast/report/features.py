@@ -18,8 +18,12 @@ from holdfast.study.stabilities import CommonMeasure, common_size, take_best
 from holdfast.study.tables import StudyTables
 from holdfast.study.work import THIRDS, group_rows
 from holdfast.tradeoff import SelectedFeatures, final_features, selected_features
-from holdfast.tradeoff.selected import match_columns, toward_direction
+from holdfast.tradeoff.selected import match_columns
 
+NUMBERS = (
+    "effect", "effect_low", "effect_high", "agreement", "second_effect", "model_agreement", "coefficient",
+)  # fmt: skip
+"""Numbers of a feature's record that the table of selected features has; undefined ones are the one nan of math."""
 MAX_ROWS = 200
 """Dots of a group in a box plot; of more rows, as many at equal distances in the order of their values."""
 
@@ -28,22 +32,18 @@ def describe_effects(
     result: StudyTables, found: SelectedFeatures, names: Sequence[Any], options: ReportOptions
 ) -> list[dict[str, Any]]:
     """Return direction, effect and boxes of these features, as fields of their records."""
-    table = found.frame.set_index("feature")
+    table = found.to_frame().set_index("feature")
     column = {feature: column for column, feature in enumerate(result.feature_names)}
     quantiles, rows = result.quantiles(found.candidate), _rows_by_group(result, options)
     described = []
     for name in names:
         row: Any = table.loc[name]
-        effect, low, high = toward_direction(row, found.effect)
+        numbers = {name: float(row[name]) if row[name] == row[name] else math.nan for name in NUMBERS}
         described.append(
             {
-                "direction": row["direction"] if effect == effect else None, "effect": effect, "effect_low": low,
-                "effect_high": high, "effect_splits": int(row["splits"]), "agreement": float(row["agreement"]),
-                "boxes": _make_boxes(result, column[name], quantiles, rows), "model_use": row["model_use"],
-                **{
-                    name: float(row[name]) if row[name] == row[name] else math.nan  # the one nan that equals itself
-                    for name in ("model_agreement", "coefficient")
-                },
+                **numbers, "direction": row["direction"] if row["effect"] == row["effect"] else None,
+                "effect_splits": int(row["splits"]), "boxes": _make_boxes(result, column[name], quantiles, rows),
+                "model_use": row["model_use"],
             }
         )  # fmt: skip
     return described

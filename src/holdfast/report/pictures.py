@@ -36,6 +36,12 @@ COLUMNS_OF_FIGURES = {
         "score_high": "upper end of the score", "stability": "stability", "low": "lower end of the stability",
         "high": "upper end of the stability", "on_front": "on the front", "chosen": "chosen",
     },
+    "stability": {"name": "candidate", "rank": "mean rank"},
+    "score": {"name": "candidate", "rank": "mean rank"},
+    "tradeoff": {
+        "candidate": "candidate", "score_rank": "mean rank of the score", "stability_rank": "mean rank of stability",
+        "on_front": "data sets with it on the front", "chosen": "data sets that choose it",
+    },
 }  # fmt: skip
 """What a reader may save of the data of each figure, with the headings."""
 
@@ -47,10 +53,11 @@ def draw_figures(summary: Summary | Findings | BenchmarkSummary, names: Sequence
     """Return the figures that a summary, or what it is written from, has data for, by their name, as HTML."""
     with unchecked():
         if isinstance(summary, BenchmarkSummary):
-            return {name: figure(chart, f"figure-{name}") for name, chart in draw_benchmark(summary).items()}
-        wide, narrow = (draw_charts(summary, names, narrow=is_narrow) for is_narrow in (False, True))
+            wide, narrow = draw_benchmark(summary), {}  # which suit a narrow screen too
+        else:
+            wide, narrow = (draw_charts(summary, names, narrow=is_narrow) for is_narrow in (False, True))
     return {
-        name: figure(chart, f"figure-{name}", narrow=narrow[name], columns=COLUMNS_OF_FIGURES[name])
+        name: figure(chart, f"figure-{name}", narrow=narrow.get(name), columns=COLUMNS_OF_FIGURES[name])
         for name, chart in wide.items()
     }
 

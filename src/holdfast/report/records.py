@@ -17,10 +17,14 @@ from holdfast.tradeoff.selected import HOLDS, IN_DOUBT, OFTEN, Information
 
 
 class VersionedSummary(ResultMixin):
-    """A summary whose JSON names its form and version; a subclass gives both, and a title for the schema."""
+    """A summary whose JSON names its form and version; a subclass gives both, a title for the schema, and a template.
+
+    :func:`holdfast.report.render` makes Markdown and a page of it with the templates of that name.
+    """
 
     schema: ClassVar[str]
     schema_title: ClassVar[str]
+    template: ClassVar[str]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON: undefined numbers are None, and ``schema`` names the form.
@@ -532,6 +536,9 @@ class Feature:
         Number of resamples behind the effect.
     agreement : float
         Share of them whose effect points the same way.
+    second_effect : float
+        Another measure of the effect, in the same direction: the standardized difference of two classes, or the
+        correlation with a number; undefined for several classes.
     boxes : tuple of Box
         Quantiles of its values by class; empty if they were not stored.
     model_use : str or None
@@ -562,6 +569,7 @@ class Feature:
     effect_high: float = math.nan
     effect_splits: int = 0
     agreement: float = math.nan
+    second_effect: float = math.nan
     boxes: tuple[Box, ...] = ()
     model_use: str | None = None
     model_agreement: float = math.nan

@@ -10,20 +10,19 @@ import math
 import re
 import shlex
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from holdfast.io.files import as_path
-from holdfast.io.selections import protect_formula
 from holdfast.plots import embed
-from holdfast.report.benchmark import BenchmarkSummary, list_questions
+from holdfast.report.benchmark import BenchmarkSummary, plain_cell
 from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Features, Stability
 from holdfast.report.summary import Summary
-from holdfast.serialization import to_json
+from holdfast.serialization import to_json, to_plain
 from holdfast.text import clean_lines, clean_text, format_number, format_p_value, format_percent, format_score, shorten
 
 if TYPE_CHECKING:
@@ -89,13 +88,19 @@ Format: TypeAlias = Literal["html", "md", "json"]
 FORMATS: tuple[str, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
-STYLES, BENCHMARK_STYLES = ("report.css", "effects.css"), ("report.css", "benchmark.css")
 MAX_CANDIDATES = 50
 MAX_CSV = 40_000
 """Bytes of the feature table for readers without scripts; with them, a page saves all features that it holds."""
 MAX_TABLE = 640_000
 """Bytes of the names of features in a page; beyond that, the rarest are left out."""
-CSV_COLUMNS = ["feature", "count", "frequency", "low", "high"]
+CSV_COLUMNS = (
+    "feature", "count", "frequency", "low", "high", "verdict", "direction", "effect", "effect_low", "effect_high",
+    "splits", "agreement", "second_effect", "model_use", "model_agreement", "coefficient", "stand_ins",
+    "with_stand_ins", "new_study",
+)  # fmt: skip
+"""What is saved of each feature, as ``holdfast features --csv`` writes it."""
+N_COUNTED = 5
+"""How many of these, the first, are known of every feature; the others of those that are shown."""
 TEMPLATES = Path(__file__).parent / "templates"
 LINK = re.compile(r"https://[\w./:();,%-]+")
 FENCE = re.compile("`{3,}")
@@ -227,27 +232,22 @@ def render(summary: Summary | BenchmarkSummary, format: Format = "html") -> str:
         raise ValueError(f"Expected format 'html', 'md' or 'json', got {format!r}.")
     if format == "json":
         return to_json(summary.to_dict()) + "\n"
-    if isinstance(summary, BenchmarkSummary):
-        template, style, scripts = "benchmark", BENCHMARK_STYLES, []
-        values: dict[str, Any] = {"summary": summary, "questions": list_questions(summary)}
-    else:
-        template, style, scripts = "report", STYLES, [page_script()]
-        values = {**page_parts(summary), "glossary": Glossary()}
+    values = {**page_parts(summary), "glossary": Glossary()}
     if format == "html":
         from markupsafe import Markup
 
         values |= {
-            "head": Markup(embed.head(page_style(style), scripts)),
-            "scripts": Markup(embed.scripts(scripts)),
+            "head": Markup(embed.head(page_style(), [page_script()])),
+            "scripts": Markup(embed.scripts([page_script()])),
             "figures": {name: Markup(text) for name, text in draw_figures(summary).items()},
         }
-    return make_environment(format).get_template(f"{template}.{format}.j2").render(values)
+    return make_environment(format).get_template(f"{summary.template}.{format}.j2").render(values)
 
 
 @cache
-def page_style(names: Sequence[str] = STYLES) -> str:
+def page_style() -> str:
     """The style of a report."""
-    return embed.STYLE + "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+    return embed.STYLE + (TEMPLATES / "report.css").read_text(encoding="utf-8")
 
 
 @cache
@@ -261,12 +261,13 @@ def page_policy() -> str:
     return embed.policy(page_style(), [page_script()])
 
 
-def page_parts(summary: Summary) -> dict[str, Any]:
+def page_parts(summary: Summary | BenchmarkSummary) -> dict[str, Any]:
     """Return what the templates of a report's parts say, by the names that they use, without figures and glossary."""
+    values = {"summary": summary, "level": format_percent(summary.level)}
+    if isinstance(summary, BenchmarkSummary):
+        return values
     labels = summary.labels
-    return {
-        "summary": summary,
-        "level": format_percent(summary.level),
+    return values | {
         "stability": summary.stability,
         "features": summary.features,
         "tradeoff": summary.tradeoff,
@@ -344,7 +345,8 @@ def locate_on_scale(stability: Stability) -> dict[str, Any] | None:
 def pack_table(features: Features) -> dict[str, Any]:
     """Return the feature table as a data block for the script, as CSV for readers without, and how much they hold.
 
-    Frequency and interval of a feature follow from its count, so they are written once for each count.
+    Frequency and interval of a feature follow from its count, so they are written once for each count. What else is
+    known of the features that are shown is there for the CSV alone.
     """
     from markupsafe import Markup
 
@@ -354,7 +356,11 @@ def pack_table(features: Features) -> dict[str, Any]:
     counts = table.count[:written]
     rows = zip(counts, table.frequency, table.low, table.high, strict=False)
     of_count = {count: [float(f"{number:.4g}") for number in numbers] for count, *numbers in rows}
-    block = {"columns": CSV_COLUMNS, "names": names[:written], "counts": counts, "of_count": of_count, "shown": shown}
+    details = [to_plain(row[N_COUNTED:]) for row in itertools.islice(_list_rows(features), shown)]
+    block = {
+        "columns": CSV_COLUMNS, "names": names[:written], "counts": counts, "of_count": of_count, "shown": shown,
+        "details": details,
+    }  # fmt: skip
     coded = base64.b64encode(csv_text(features)[0].encode(errors="replace")).decode()
     return {
         "block": Markup(embed.json_block(block, "feature-table")), "csv": f"data:text/csv;charset=utf-8;base64,{coded}",
@@ -373,13 +379,27 @@ def csv_text(features: Features, most: int = MAX_CSV) -> tuple[str, int]:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
-    table = features.table
-    rows = zip(table.feature, table.count, table.frequency, table.low, table.high, strict=True)
-    for written, (name, count, *numbers) in enumerate(rows):
+    for written, row in enumerate(_list_rows(features)):
         if out.tell() > most:
             return out.getvalue(), written
-        writer.writerow([protect_formula(name), count, *(f"{number:.6g}" for number in numbers)])
-    return out.getvalue(), len(table)
+        writer.writerow(map(plain_cell, row))
+    return out.getvalue(), len(features.table)
+
+
+def _list_rows(features: Features) -> Iterator[list[Any]]:
+    """Yield a row of the CSV for every feature; of those that are not shown, only how often each was selected."""
+    for feature in features.shown:
+        row = [getattr(feature, "effect_splits" if column == "splits" else column) for column in CSV_COLUMNS]
+        yield [float(f"{value:.6g}") if isinstance(value, float) else _join_names(value) for value in row]
+    table = features.table
+    columns = (table.feature, table.count, table.frequency, table.low, table.high)
+    for name, count, *numbers in itertools.islice(zip(*columns, strict=True), len(features.shown), None):
+        unknown = [None] * (len(CSV_COLUMNS) - N_COUNTED)
+        yield [name, count, *(float(f"{number:.6g}") for number in numbers), *unknown]
+
+
+def _join_names(value: Any) -> Any:
+    return "; ".join(value) if isinstance(value, tuple) else value
 
 
 HEIGHT = 640

@@ -100,6 +100,7 @@ class Summary(VersionedSummary):
 
     schema: ClassVar[str] = SCHEMA
     schema_title: ClassVar[str] = "Summary of a holdfast study"
+    template: ClassVar[str] = "report"
 
     title: str
     version: str

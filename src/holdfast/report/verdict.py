@@ -16,7 +16,7 @@ from holdfast.text import (
     join_names,
     shorten,
 )
-from holdfast.tradeoff.selected import HOLDS, NOT_SHOWN, OFTEN, UNTESTED, Information
+from holdfast.tradeoff.selected import HOLDS, NOT_SHOWN, OFTEN, UNTESTED, Information, question_doubted
 
 NOT_TESTED = "whether it carries information was not tested"
 HEADLINES: dict[Standing, str] = {
@@ -46,11 +46,15 @@ MANY = 100
 def make_verdict(findings: Findings) -> Verdict:
     """Return the verdict on the reported candidate."""
     standing = find_standing(findings.stability, findings.information, findings.features)
+    doubted = findings.features.doubted if findings.features else ()
+    headline = [
+        question_doubted(row.feature for row in doubted),
+        make_headline(standing, findings.stability, findings.features),
+        _list_alternatives(findings, standing),
+    ]
     return Verdict(
         standing=standing,
-        headline=_name_doubted(findings.features)
-        + make_headline(standing, findings.stability, findings.features)
-        + _list_indistinguishable(findings, standing),
+        headline=" ".join(filter(None, headline)),
         sentences=(
             say_how_stable(findings.stability, findings.level),
             _what_to_use(findings, standing),
@@ -59,14 +63,6 @@ def make_verdict(findings: Findings) -> Verdict:
         cautions=tuple(_cautions(findings)),
         next_step=_say_next_step(findings, standing),
     )
-
-
-def _name_doubted(features: Features | None) -> str:
-    """Return the first half of the headline: which selected features may be none; empty without a doubt."""
-    names = [row.feature for row in features.doubted] if features else []
-    if not names:
-        return ""
-    return f"Check first whether {join_names(names, 3)} {'is a feature' if len(names) == 1 else 'are features'}. "
 
 
 def _list_doubted(findings: Findings) -> Iterator[str]:
@@ -121,14 +117,14 @@ def make_headline(standing: Standing, stability: Stability, features: Features |
     return HEADLINES[standing]
 
 
-def _list_indistinguishable(findings: Findings, standing: Standing) -> str:
-    """Return the second half of the headline: which candidates these data cannot distinguish; empty if there is one."""
+def _list_alternatives(findings: Findings, standing: Standing) -> str:
+    """Return the end of the headline: candidates that these data cannot distinguish; empty if there are none."""
     tradeoff = findings.tradeoff
     if not tradeoff.alternatives_text or tradeoff.candidate != findings.candidate or standing == "no signal":
         return ""
     names = shorten(tradeoff.alternatives_text, 200)
     names = _capitalize(names) if names.startswith("one of ") else names  # a name stays as it is
-    return f" {names}: these data cannot tell them apart."
+    return f"{names}: these data cannot distinguish them."
 
 
 def say_how_stable(stability: Stability, level: float) -> str:

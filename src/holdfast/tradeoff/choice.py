@@ -158,7 +158,7 @@ def describe_certainty(table: pd.DataFrame, chosen: str) -> str:
     names = describe_alternatives(table)
     which = "them" if len(set(listed["family"])) > 1 else "these settings"
     start = names[0].upper() if names.startswith("one of") else names[0]
-    return f"{start}{names[1:]}: these data cannot tell {which} apart. {sure}"
+    return f"{start}{names[1:]}: these data cannot distinguish {which}. {sure}"
 
 
 NOT_OPTIONS = ("self", "result")

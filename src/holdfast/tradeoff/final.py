@@ -21,7 +21,7 @@ from holdfast.study.data import prepare_data
 from holdfast.study.plan import fingerprint
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_count, format_percent, shorten
-from holdfast.tradeoff.selected import Frequencies, count_frequencies, read_subsets
+from holdfast.tradeoff.selected import Frequencies, count_frequencies, question_doubted, read_subsets
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -125,6 +125,8 @@ class FinalFeatures(ResultMixin):
         Number of resamples.
     level : float
         Level of the intervals.
+    doubted : tuple of str
+        Those of them that may be no features, such as the label of a batch.
 
     See Also
     --------
@@ -161,6 +163,7 @@ class FinalFeatures(ResultMixin):
     selected_on: str | None
     n_runs: int
     level: float = 0.95
+    doubted: tuple[str, ...] = ()
 
     @property
     def selected(self) -> list[Any]:
@@ -203,7 +206,8 @@ class FinalFeatures(ResultMixin):
     def _title(self) -> str:
         n, agreed = len(self.selected), len(self.consensus)
         fit = f"{format_count(n, 'feature')} selected on {self.selected_on}; " if self.selected_on else ""
-        return f"{fit}{agreed} selected in at least {format_percent(self.threshold, 0)} of {self.n_runs} resamples"
+        often = f"{agreed} selected in at least {format_percent(self.threshold, 0)} of {self.n_runs} resamples"
+        return f"{question_doubted(self.doubted)} {fit}{often}".strip()
 
     def _card(self) -> Card:
         return make_features_card(self, self._title)
@@ -295,6 +299,7 @@ def final_features(
     return FinalFeatures(
         candidate=candidate, frame=frame, threshold=threshold, bound=bound, selected_on=selected_on,
         n_runs=frequencies.runs.n_runs, level=level,
+        doubted=tuple(name for name in map(str, frame["feature"]) if name in result.data.doubted),
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from holdfast.serialization import to_plain
 from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import common_size, corrected_error, take_best
 from holdfast.study.tables import StudyTables
-from holdfast.text import format_number, format_share
+from holdfast.text import format_number, format_share, join_names
 from holdfast.tradeoff.choice import choose
 
 if TYPE_CHECKING:
@@ -537,6 +537,14 @@ NOT_ABOVE_CHANCE = f"{DOES_NOT_HOLD}; may be chance"
 AT_MOST_TWICE = f"{DOES_NOT_HOLD}; at most twice chance"
 
 
+def question_doubted(names: Iterable[Any]) -> str:
+    """Return what to check before trusting features that may be none, as a sentence; empty without any."""
+    doubted = [str(name) for name in names]
+    if not doubted:
+        return ""
+    return f"Check first whether {join_names(doubted, 3)} {'is a feature' if len(doubted) == 1 else 'are features'}."
+
+
 def judge_features(
     features: Iterable[Any],
     result: StudyTables,
@@ -801,9 +809,11 @@ class SelectedFeatures(ResultMixin):
             for row in rows
         ]
         cut = "" if self.top is None else f" among the best {self.top}"
+        question = question_doubted(self.frame["feature"][self.frame["verdict"] == IN_DOUBT])
+        selected = f"{len(self.frame)} of {self.n_features:,} were selected{cut} in {self.n_runs} resamples"
         return Card(
             title=f"Features of {self.candidate}",
-            verdict=f"{len(self.frame)} of {self.n_features:,} were selected{cut} in {self.n_runs} resamples",
+            verdict=f"{question} {selected}".strip(),
             frame=self.to_frame()[columns].rename(columns=effects),
             picture=draw_bars(bars, mark=self.threshold),
             note=f"No effects: {self.missing}." if self.missing else self.scope,

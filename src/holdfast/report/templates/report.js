@@ -177,8 +177,11 @@
   };
   const setUpCsv = link => link.addEventListener("click", event => {
     event.preventDefault();
-    const {columns, names, counts, of_count: numbers} = block(link.dataset.csv);
-    const rows = names.map((name, place) => [name, counts[place], ...numbers[counts[place]]]);
+    const {columns, names, counts, of_count: numbers, details} = block(link.dataset.csv);
+    const rows = names.map((name, index) => {
+      const counted = [name, counts[index], ...numbers[counts[index]]];
+      return [...counted, ...(details[index] || columns.slice(counted.length).map(() => null))];
+    });
     save(link.download, "text/csv", csv([columns, ...rows]));
   });
 
