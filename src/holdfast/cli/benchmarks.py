@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from holdfast.benchmarking import BenchmarkResult
     from holdfast.io import Table
     from holdfast.report import BenchmarkSummary
+    from holdfast.study.exports import TableFormat
 
 FOLDER = "benchmark-stores"
 
@@ -47,6 +48,7 @@ def benchmark(
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="CSV file for all values, in full precision.")
     ] = None,
+    table_format: options.TableText = "csv",
     rope: Annotated[
         float,
         typer.Option(
@@ -71,7 +73,7 @@ def benchmark(
     name, parameters = parse_rule(rule)
     if parameters:
         raise ValueError(f"Expected a rule without parameters for a benchmark, got {rule!r}.")
-    settled = settle(typed, search=True)
+    format, settled = options.check_table_format(table_format, csv), settle(typed, search=True)
     data = _read_tables(tables, settled.options, quiet)
     tasks = {dataset: table.task for dataset, table in data.items()}
     if len(set(tasks.values())) > 1:
@@ -91,7 +93,7 @@ def benchmark(
         raise ValueError(f"No data set could be studied; {failed}: {reason}")
     with notes(quiet):
         summary = result.summary(rule=name, rope=rope)
-        written = _write(summary, report, latex, csv)
+        written = _write(summary, report, latex, csv, format)
     if as_json:
         print_json("benchmark", {key: value for key, value in summary.to_dict().items() if key != "schema"})
         return
@@ -144,18 +146,19 @@ def _naming_the_folder() -> Iterator[None]:
 # Showing
 
 
-def _write(summary: "BenchmarkSummary", report: Path | None, latex: Path | None, csv: Path | None) -> list[Path]:
-    from holdfast.report import benchmark_csv, benchmark_latex, write_benchmark
-    from holdfast.report.benchmark import write_text
+def _write(
+    summary: "BenchmarkSummary", report: Path | None, latex: Path | None, csv: Path | None, format: "TableFormat"
+) -> list[Path]:
+    from holdfast.io.files import as_path
+    from holdfast.report import benchmark_latex, write_benchmark
+    from holdfast.report.benchmark import benchmark_frame, write_text
+    from holdfast.study.exports import write_table
 
-    written = []
-    if report is not None:
-        written.append(write_benchmark(summary, report))
-    for path, render in ((latex, benchmark_latex), (csv, benchmark_csv)):
-        if path is not None:
-            write_text(render(summary), path)
-            written.append(path)
-    return written
+    if latex is not None:
+        write_text(benchmark_latex(summary), latex)
+    if csv is not None:
+        write_table(benchmark_frame(summary), as_path(csv), format)
+    return [*([] if report is None else [write_benchmark(summary, report)]), *filter(None, (latex, csv))]
 
 
 def _print(summary: "BenchmarkSummary") -> None:

@@ -61,8 +61,7 @@ def features(
     if csv is not None:
         from holdfast.study.exports import write_table
 
-        format = options.check_table_format("xlsx" if csv.suffix == ".xlsx" else table_format)
-        write_table(rows, csv, format)
+        write_table(rows, csv, options.check_table_format(table_format, csv))
     if as_json:
         print_json("features", found.to_dict() | {"frame": to_plain(rows)})
     elif csv is not None:

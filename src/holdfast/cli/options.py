@@ -202,11 +202,11 @@ def as_options(text: str) -> str:
     return re.sub(rf"\b({'|'.join(kinds)})=([\w'\"])?", spell, text)
 
 
-def check_table_format(text: str) -> "TableFormat":
-    """Return the format in which --csv writes."""
+def check_table_format(text: str, file: Path | None = None) -> "TableFormat":
+    """Return the format in which --csv writes, to a file for Excel as its name says."""
     if text not in ("csv", "csv2", "xlsx"):
         raise ValueError(f"Expected --table-format csv, csv2 or xlsx, got {text!r}.")
-    return cast("TableFormat", text)
+    return "xlsx" if file is not None and file.suffix == ".xlsx" else cast("TableFormat", text)
 
 
 def literal(text: str) -> Any:
