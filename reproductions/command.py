@@ -9,7 +9,7 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import Json
 from holdfast.cli.running import stopped_cleanly
-from holdfast.cli.terminal import console, notes, print_json, say, table, write_json
+from holdfast.cli.terminal import console, notes, print_json, print_stderr, table, write_json
 from holdfast.serialization import to_json
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def reproduce(
     with notes(quiet), stopped_cleanly("what is finished is kept: run the same command again to go on"):
         found, undone = running.reproduce(
             names, out, stores=stores, quick=quick, again=again, n_jobs=jobs or 1, device=device,
-            say=(lambda line: None) if quiet else say,
+            say=(lambda line: None) if quiet else print_stderr,
         )  # fmt: skip
     if as_json:
         record = {"schema": "holdfast.reproduction/1", "outcomes": found, "undone": undone, "pages": str(out)}

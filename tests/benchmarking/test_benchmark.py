@@ -584,6 +584,17 @@ def test_six_selectors_on_five_files_to_the_tables_of_a_paper(folder):
     assert "nogueira" in call("report", store, "--format", "json", "--json").stdout
 
 
+def test_values_are_written_in_the_format_of_other_commands(folder):
+    few = ("benchmark", "study 0.csv:status", "-s", "anova:k=3", "--estimator", "knn", "-n", 4, "--no-store", "--quiet")
+    formats = {"plain.csv": ("csv", {}), "for excel.csv": ("csv2", {"sep": ";", "decimal": ","})}
+    for name, (table_format, reading) in formats.items():
+        call(*few, "--csv", name, "--table-format", table_format)
+        formats[name] = pd.read_csv(name, **reading)
+    call(*few, "--csv", "values.xlsx")
+    for frame in (formats["for excel.csv"], pd.read_excel("values.xlsx", engine="calamine")):
+        pd.testing.assert_frame_equal(frame, formats["plain.csv"], check_dtype=False)
+
+
 @pytest.mark.slow
 def test_a_command_that_was_stopped_goes_on(folder):
     program = (
@@ -637,6 +648,7 @@ def test_files_of_one_name_are_told_apart(folder):
         (["study 0.csv:status", "--rule", "at-least:stability=0.8"], "Expected a rule without parameters"),
         (["study 0.csv:status", "--metric", "f1"], "Expected one of the study's scores (accuracy), got 'f1'"),
         (["study 0.csv:status", "-s", "none"], "none"),
+        (["study 0.csv:status", "--table-format", "tsv"], "Expected --table-format csv, csv2 or xlsx, got 'tsv'"),
     ],
 )
 def test_bad_input_is_told_in_one_sentence(folder, arguments, message):

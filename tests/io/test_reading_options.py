@@ -16,9 +16,8 @@ import typer
 import holdfast as hf
 from holdfast.cli import app
 from holdfast.cli.options import as_options
-from holdfast.cli.running import checked_options
-from holdfast.cli.studies import study
 from holdfast.io.options import DEFAULTS, OF_FILE, OPTIONS, ReadOptions
+from holdfast.options import check_options
 from holdfast.web.tables import TableQuery
 from serving import open_client, upload
 
@@ -74,9 +73,9 @@ def test_configuration_files_take_every_option():
     values = {"columns": ["a", "b"], "flag": True}
     lines = [f"{name} = {json.dumps(values.get(option.kind, 'a'))}" for name, option in OFFERED.items()]
     text = "\n".join(lines)
-    assert set(checked_options(tomllib.loads(text), study, "study.toml")) == set(OFFERED)
+    assert set(check_options(tomllib.loads(text), "study.toml")) == set(OFFERED)
     with pytest.raises(ValueError, match="got 'drop_constant'"):
-        checked_options({"drop_constant": True}, study, "study.toml")
+        check_options({"drop_constant": True}, "study.toml")
 
 
 def test_messages_name_the_options_of_commands():

@@ -27,6 +27,7 @@ LAYERS = [  # from the bottom up; a module may import what stands before it
     {"preferences", "similarity"},
     {"selection"},
     {"io"},
+    {"options"},
     {"datasets", "measures", "models", "resampling"},
     {"inference", "selectors"},
     {"study", "testing"},

@@ -10,7 +10,14 @@ from holdfast.cli import benchmarks, decisions, features, records, reports, sele
 from holdfast.cli.app import DECIDE, ELSEWHERE, START, STUDIES, app, run
 
 PANELS = (START, STUDIES, DECIDE, ELSEWHERE)
-app.registered_commands.sort(key=lambda command: PANELS.index(str(command.rich_help_panel)))
+SUBJECTS = ("benchmarks", "studies", "decisions", "features", "records", "reports", "selections", "app")
+"""Groups of commands in the help text, and the modules whose commands follow each other in a group."""
+app.registered_commands.sort(
+    key=lambda command: (
+        PANELS.index(str(command.rich_help_panel)),
+        SUBJECTS.index(str(getattr(command.callback, "__module__", "")).rpartition(".")[2]),
+    )
+)
 for command in app.registered_commands:
     command.cls = records.RecordsCommand
 

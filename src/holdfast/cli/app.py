@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from holdfast.cli.terminal import say, visible, write
+from holdfast.cli.terminal import print_stderr, visible, write
 from holdfast.declared import FORMER_OPTIONS, warn_of_former_name
 
 
@@ -71,18 +71,18 @@ Level = Annotated[float, typer.Option(metavar="LEVEL", help="Confidence level of
 
 def run(command: typer.Typer = app) -> None:
     """Run a command; invalid input is one sentence on stderr and exit code 2."""
-    warnings.showwarning = lambda message, *_, **__: say(f"holdfast: note: {message}")
+    warnings.showwarning = lambda message, *_, **__: print_stderr(f"holdfast: note: {message}")
     try:
         command()
     except (ValueError, OSError) as error:
         text = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
-        say(f"holdfast: {text}")
+        print_stderr(f"holdfast: {text}")
         raise SystemExit(2) from None
     except MemoryError as error:
-        say(f"holdfast: Not enough memory: {error}")
+        print_stderr(f"holdfast: Not enough memory: {error}")
         raise SystemExit(2) from None
     except Exception:
-        say(traceback.format_exc())  # the text of an error may quote a name
+        print_stderr(traceback.format_exc())  # the text of an error may quote a name
         raise SystemExit(1) from None
 
 

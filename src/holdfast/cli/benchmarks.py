@@ -10,23 +10,23 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
-from holdfast.cli.decisions import USUAL
 from holdfast.cli.options import parse_measure, parse_rule
-from holdfast.cli.running import planned, read, settle, stopped_cleanly
+from holdfast.cli.running import read, settle, stopped_cleanly
 from holdfast.cli.terminal import console, notes, print_json, table
+from holdfast.options import set_parameters
 from holdfast.text import format_count, format_number
 
 if TYPE_CHECKING:
     from holdfast.benchmarking import BenchmarkResult
     from holdfast.io import Table
     from holdfast.report import BenchmarkSummary
-    from holdfast.study import Study
+    from holdfast.study.exports import TableFormat
 
 FOLDER = "benchmark-stores"
 
 
 @app.command(rich_help_panel=STUDIES)
-@options.takes_study(options.RESAMPLING, options.SCORING, options.KEEPING, leave_out=("data", "store", "target_file"))
+@options.takes_study("resampling", "scoring", "limits", leave_out=("data", "target_file"))
 def benchmark(
     typed: dict[str, Any],
     tables: Annotated[
@@ -48,6 +48,7 @@ def benchmark(
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="CSV file for all values, in full precision.")
     ] = None,
+    table_format: options.TableText = "csv",
     rope: Annotated[
         float,
         typer.Option(
@@ -72,23 +73,27 @@ def benchmark(
     name, parameters = parse_rule(rule)
     if parameters:
         raise ValueError(f"Expected a rule without parameters for a benchmark, got {rule!r}.")
-    chosen, trust = settle(typed, usual=USUAL)
-    data = _read_tables(tables, chosen, quiet)
+    format, settled = options.check_table_format(table_format, csv), settle(typed, search=True)
+    data = _read_tables(tables, settled.options, quiet)
+    tasks = {dataset: table.task for dataset, table in data.items()}
+    if len(set(tasks.values())) > 1:
+        listed = ", ".join(f"{task} ({dataset})" for dataset, task in tasks.items())
+        raise ValueError(f"Expected data sets of one task, got {listed}; give --task, or run two benchmarks.")
     folder = None if no_store else store_dir
     with notes(quiet), stopped_cleanly(None if folder is None else "the same command does"), _naming_the_folder():
         from holdfast.benchmarking import benchmark as run_benchmark
 
         result = run_benchmark(
-            data, _plan(chosen, data, trust), store_dir=folder, n_jobs=chosen["jobs"],
-            progress=not quiet, metric=metric, measure=None if measure is None else parse_measure(measure), level=level,
-            time_limit=chosen.get("time_limit"),
+            data, settled.make_study(next(iter(tasks.values()))), store_dir=folder, progress=not quiet, metric=metric,
+            measure=None if measure is None else parse_measure(measure), level=level,
+            **set_parameters(settled.options, ("n_jobs", "time_limit")),
         )  # fmt: skip
     if not result.results:
         failed, reason = next(iter(result.failures.items()))
         raise ValueError(f"No data set could be studied; {failed}: {reason}")
     with notes(quiet):
         summary = result.summary(rule=name, rope=rope)
-        written = _write(summary, report, latex, csv)
+        written = _write(summary, report, latex, csv, format)
     if as_json:
         print_json("benchmark", {key: value for key, value in summary.to_dict().items() if key != "schema"})
         return
@@ -127,16 +132,6 @@ def _split_target(text: str, target: str | None) -> tuple[str, str | None]:
     return str(as_path(text)), target
 
 
-def _plan(chosen: dict[str, Any], data: "dict[str, Table]", trust: Any) -> "Study":
-    """Plan the one study of all data sets."""
-    tasks = {name: found.task for name, found in data.items()}
-    if len(set(tasks.values())) > 1:
-        told = ", ".join(f"{task} ({name})" for name, task in tasks.items())
-        raise ValueError(f"Expected data sets of one task, got {told}; give --task, or run two benchmarks.")
-    task = next(iter(tasks.values()))
-    return planned({**chosen, "select": chosen["select"] or chosen["usual"][task]}, task, trust)
-
-
 @contextmanager
 def _naming_the_folder() -> Iterator[None]:
     """Say where another study can be stored."""
@@ -151,18 +146,19 @@ def _naming_the_folder() -> Iterator[None]:
 # Showing
 
 
-def _write(summary: "BenchmarkSummary", report: Path | None, latex: Path | None, csv: Path | None) -> list[Path]:
-    from holdfast.report import benchmark_csv, benchmark_latex, write_benchmark
-    from holdfast.report.benchmark import write_text
+def _write(
+    summary: "BenchmarkSummary", report: Path | None, latex: Path | None, csv: Path | None, format: "TableFormat"
+) -> list[Path]:
+    from holdfast.io.files import as_path
+    from holdfast.report import benchmark_latex, write_benchmark
+    from holdfast.report.benchmark import benchmark_frame, write_text
+    from holdfast.study.exports import write_table
 
-    written = []
-    if report is not None:
-        written.append(write_benchmark(summary, report))
-    for path, render in ((latex, benchmark_latex), (csv, benchmark_csv)):
-        if path is not None:
-            write_text(render(summary), path)
-            written.append(path)
-    return written
+    if latex is not None:
+        write_text(benchmark_latex(summary), latex)
+    if csv is not None:
+        write_table(benchmark_frame(summary), as_path(csv), format)
+    return [*([] if report is None else [write_benchmark(summary, report)]), *filter(None, (latex, csv))]
 
 
 def _print(summary: "BenchmarkSummary") -> None:

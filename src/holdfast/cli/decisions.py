@@ -10,7 +10,7 @@ from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.options import parse_measure, parse_named, parse_rule
 from holdfast.cli.running import N_PAIRS, plan_for, run_study, settle, stopped_cleanly, stored_command
-from holdfast.cli.terminal import console, interval, notes, number, print_json, say, table
+from holdfast.cli.terminal import console, interval, notes, number, print_json, print_stderr, table
 from holdfast.text import format_count, format_number, format_percent
 
 if TYPE_CHECKING:
@@ -19,17 +19,9 @@ if TYPE_CHECKING:
     from holdfast.study import Study, StudyResult
     from holdfast.tradeoff import Choice, NestedChoice, Pareto
 
-USUAL: dict[str, Any] = {
-    "estimator": "linear",
-    "usual": {
-        "classification": ["anova:k=5|10|20", "lasso:penalty_strength=0.2|0.1|0.05"],
-        "regression": ["correlation:k=5|10|20", "lasso:k=5|10|20"],
-    },
-}
-
 
 @app.command(rich_help_panel=DECIDE)
-@options.takes_study(options.RESAMPLING, options.SCORING, options.KEEPING)
+@options.takes_study("resampling", "scoring", "storing", "limits")
 def tradeoff(
     typed: dict[str, Any],
     rule: options.Rule = "one-se",
@@ -53,9 +45,10 @@ def tradeoff(
     scores = typed.get("score") or [metric]
     if metric is not None and metric not in scores:
         raise ValueError(f"Expected one of the scores ({', '.join(scores)}) as --metric, got {metric!r}.")
-    ran = run_study(settle(typed, usual=USUAL), quiet)
+    ran = run_study(settle(typed, search=True), quiet)
     _decide(ran.result, decision, quiet, as_json)
-    ran.say_what_is_next()
+    for line in ran.next_lines:
+        print_stderr(line)
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -139,7 +132,7 @@ MIN_ANNOUNCED = 20
 
 
 @app.command(rich_help_panel=DECIDE)
-@options.takes_study(options.RESAMPLING, options.SCORING)
+@options.takes_study("resampling", "scoring")
 def nested(
     typed: dict[str, Any],
     data: options.DataOrStore = None,
@@ -175,7 +168,7 @@ def nested(
     from holdfast.tradeoff import nested_choice
 
     how = parse_decision(rule, metric, measure, level)
-    _, (chosen, table, study) = plan_for(data, typed, allow, quiet, usual=USUAL)
+    _, (chosen, table, study) = plan_for(data, typed, allow, quiet, search=True)
     with notes(quiet), stopped_cleanly():
         if study.estimator is None and not any(map(can_predict, study.families)):
             raise ValueError("A choice needs scores, and none of the selectors predicts; give --estimator.")
@@ -183,7 +176,9 @@ def nested(
         times = 1 + held_out.get_n_splits()
         seconds = 0 if quiet else study.cost(table)["seconds"] * times
         if seconds > MIN_ANNOUNCED:
-            say(f"The study is run {times} times: about {format_duration(seconds)} on one core (--jobs -1 uses all).")
+            print_stderr(
+                f"The study is run {times} times: about {format_duration(seconds)} on one core (--jobs -1 uses all)."
+            )
         try:
             found = nested_choice(
                 study, table.X, table.y, rule=how.rule, outer=held_out, groups=table.groups, metric=how.metric,
@@ -267,7 +262,7 @@ def replicate(
         result = load_study(store)
         candidate = default_candidate(result)
         if not quiet and len(result.candidates) > 1:
-            say(f"The candidate is {candidate}, which the report shows; --candidate takes a different one.")
+            print_stderr(f"The candidate is {candidate}, which the report shows; --candidate takes a different one.")
     with notes(quiet), stopped_cleanly():
         try:
             found = replicability(
@@ -293,7 +288,7 @@ def replicate_stored(
     from holdfast.replication import replicability
 
     if not quiet:
-        say("What a new study would select is not stored yet: repeated split-half follows.")
+        print_stderr("What a new study would select is not stored yet: repeated split-half follows.")
     chosen, table, study = settle(typed, allow, file=stored_command(store), source=str(store)).plan(quiet=True)
     with notes(quiet), stopped_cleanly():
         found = replicability(
@@ -316,14 +311,14 @@ def _store(store: Path, candidate: str, found: "Replicability", study: "Study", 
         match = match_store(study, data.X, data.y, data.groups, store)
         if match is None or match.differences:
             differences = "" if match is None else f": {'; '.join(match.differences)}"
-            say(f"The result is not stored in {store}, as its study is not the same{differences}.")
+            print_stderr(f"The result is not stored in {store}, as its study is not the same{differences}.")
             return
         store_replicability(store, found)
     except StoreError as error:
-        say(f"The result is not stored: {error}")
+        print_stderr(f"The result is not stored: {error}")
         return
     if not quiet:
-        say(f"The result is stored in {store}; a report on {candidate} shows it.")
+        print_stderr(f"The result is stored in {store}; a report on {candidate} shows it.")
 
 
 def _print_replicability(found: "Replicability") -> None:

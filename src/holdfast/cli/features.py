@@ -10,8 +10,7 @@ import typer
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.decisions import replicate_stored
-from holdfast.cli.running import DEFAULTS, checked_options, read
-from holdfast.cli.studies import study
+from holdfast.cli.running import read_again
 from holdfast.cli.terminal import close_gate, console, notes, print_json, quote_path, table, write
 from holdfast.serialization import to_plain
 from holdfast.text import UNDEFINED, format_count, format_interval, format_number, format_percent
@@ -19,7 +18,6 @@ from holdfast.text import UNDEFINED, format_count, format_interval, format_numbe
 if TYPE_CHECKING:
     import pandas as pd
 
-    from holdfast.io import Table
     from holdfast.replication import ListCheck
     from holdfast.study import StudyResult
     from holdfast.tradeoff import SelectedFeatures
@@ -57,14 +55,13 @@ def features(
 
     result = load_study(store)
     with notes(quiet):
-        X = None if data is None else matching_data(store, result, data, target).X
+        X = None if data is None else read_again(store, result, data, target).X
         found = result.features(candidate, level=level, threshold=threshold, X=X)
         rows = add_new_study(result, found, find_known(result, found.candidate, level=level, X=X))
     if csv is not None:
         from holdfast.study.exports import write_table
 
-        format = options.check_table_format("xlsx" if csv.suffix == ".xlsx" else table_format)
-        write_table(rows, csv, format)
+        write_table(rows, csv, options.check_table_format(table_format, csv))
     if as_json:
         print_json("features", found.to_dict() | {"frame": to_plain(rows)})
     elif csv is not None:
@@ -128,7 +125,7 @@ def check(
     _refuse_unknown(wanted, result)
     with notes(quiet):
         chosen = default_candidate(result) if candidate is None else candidate
-        X = None if data is None else matching_data(store, result, data, target).X
+        X = None if data is None else read_again(store, result, data, target).X
         top = features_that_count(result, chosen)
         known = find_known(result, chosen, level=level, X=X)
     if data is not None and not knows_lists(known):
@@ -210,24 +207,6 @@ def _refuse_unknown(wanted: Sequence[str], result: "StudyResult") -> None:
 
         hint = did_you_mean(wanted[0], known)
         raise ValueError(f"No feature of the study has a name of this list, such as {wanted[0]!r}{hint}")
-
-
-# The data
-
-
-def matching_data(store: Path, result: "StudyResult", data: Path, target: str | None) -> "Table":
-    """Read the data of a study again, with the options that it was begun with; raise if they are others."""
-    from holdfast.study.matching import check_same_data
-    from holdfast.study.store import read_meta
-
-    command = read_meta(store)["command"]
-    stored = {} if command is None else checked_options(command, study, str(store))
-    given = {"data": str(data), **({} if target is None else {"target": target})}
-    if command is None and result.data.target is not None:
-        given = {"target": result.data.target, **given}
-    table = read({**DEFAULTS, **stored, **given}, quiet=True)
-    check_same_data(result, table, str(data))
-    return table
 
 
 # Printing

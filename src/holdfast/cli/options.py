@@ -1,4 +1,4 @@
-"""Options that several commands share, what their texts mean, and all options of a study, which are taken at once."""
+"""Options of commands: those of a study, which are taken at once, others that several share, what texts mean."""
 
 import inspect
 import re
@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from holdfast.io.options import OPTIONS
+from holdfast.options import NAMED, OPTIONS
 
 if TYPE_CHECKING:
     from holdfast.measures import Measure
     from holdfast.study.exports import TableFormat
 
 
-SPELLED = "NAME[:param=value,…]"
-
-
-def named(kind: str, *flags: str, help: str, metavar: str = SPELLED) -> Any:
+def named(kind: str, *flags: str, help: str, metavar: str = NAMED) -> Any:
     """Return an option that takes names of a kind of thing, which a shell can complete."""
 
     def complete(incomplete: str) -> list[str]:
@@ -29,73 +26,72 @@ def named(kind: str, *flags: str, help: str, metavar: str = SPELLED) -> Any:
     return typer.Option(*flags, metavar=metavar, help=help, autocompletion=complete)
 
 
-Data = Annotated[
-    Path | None,
-    typer.Argument(
-        help="Data file (CSV, TSV or other text, Excel, Parquet, Feather, ARFF, AnnData, R), or the name of a known "
-        "data set, such as breast_cancer."
-    ),
-]
+# Options of a study, as holdfast.options declares them
+
+TYPES: dict[str, Any] = {
+    "columns": list[str], "texts": list[str], "flag": bool, "file": Path, "whole number": int, "number": float,
+}  # fmt: skip
+"""The type of a value that is typed; a text if not said here."""
+
+
+def declared(name: str) -> Any:
+    """Return an option of a study for the signature of a command; what is not typed is None."""
+    option = OPTIONS[name]
+    flags = option.flags or ((f"--{name.replace('_', '-')}",) if option.kind == "flag" else ())
+    if option.registry:
+        return named(option.registry, *flags, help=option.help, metavar=option.metavar)
+    if option.group == "table":
+        return typer.Argument(help=option.help)
+    return typer.Option(*flags, metavar=option.metavar or None, help=option.help, show_default=option.kind != "flag")
+
+
+FIRST = [name for name, option in OPTIONS.items() if option.group in ("table", "task", "extent")]
+LAST = ["allow", "level", "quiet", "as_json"]
+"""Options that help texts list before those of a single command, and after all others."""
+
+
+def takes_study(*groups: str, leave_out: tuple[str, ...] = ()) -> Callable[[Any], Any]:
+    """Add options of a study to a command, which gets those that were typed as ``typed``, its first argument.
+
+    Every command has those of its data and of computing; ``groups`` names the others.
+    """
+    taken = ("table", "task", "reading", *groups, "computing")
+    keyword = inspect.Parameter.KEYWORD_ONLY
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        _, *parameters = inspect.signature(command).parameters.values()
+        every = {parameter.name: parameter.replace(kind=keyword) for parameter in parameters}
+        names = tuple(every)
+        for name, option in OPTIONS.items():
+            if option.group in taken and name not in (*names, *leave_out):
+                every[name] = inspect.Parameter(
+                    name,
+                    keyword,
+                    default=None,
+                    annotation=Annotated[TYPES.get(option.kind, str) | None, declared(name)],
+                )
+        rest = [name for name in every if name not in (*FIRST, *LAST)]
+        order = [name for name in (*FIRST, *rest, *LAST) if name in every]
+
+        def run(**values: Any) -> None:
+            from holdfast.io.files import as_path
+
+            typed = {name: value for name, value in values.items() if name in OPTIONS and value not in (None, [], ())}
+            paths = {name: str(as_path(value)) for name, value in typed.items() if isinstance(value, Path)}
+            command({**typed, **paths}, **{name: values[name] for name in names})
+
+        run.__name__, run.__doc__, run.__module__ = command.__name__, command.__doc__, command.__module__
+        run.__signature__ = inspect.Signature([every[name] for name in order])  # type: ignore[attr-defined]
+        run.__annotations__ = {name: every[name].annotation for name in order}
+        return run
+
+    return add
+
+
+# Other options that several commands share
+
 DataOrStore = Annotated[
     Path | None, typer.Argument(help="The data, as for `holdfast study`; or the store of a study, to take its data.")
-]
-Target = Annotated[str | None, typer.Option(metavar="COLUMN", help=OPTIONS["target"].help)]
-Select = Annotated[
-    list[str] | None,
-    named(
-        "selectors", "--select", "-s",
-        help="Selector ({selectors}), or the dotted path of a class; a|b tries several values. May be repeated.",
-    ),
-]  # fmt: skip
-Perturb = Annotated[
-    str | None, named("perturbations", help="How resamples are made (default bootstrap): {perturbations}.")
-]
-Resamples = Annotated[
-    int | None,
-    typer.Option(
-        "--resamples", "-n", metavar="N",
-        help="Number of resamples; of pairs for pairs, of bootstrap samples for nested_subsamples.",
-    ),
-]  # fmt: skip
-Estimator = Annotated[
-    str | None,
-    named("models", help="Model trained on the selected features and scored: {models}, or the dotted path of a class."),
-]
-Score = Annotated[
-    list[str] | None,
-    named("scores", help="Score: {scores}, or any other scorer of scikit-learn. May be repeated.", metavar="NAME"),
-]
-FastModels = Annotated[
-    str | None,
-    typer.Option(
-        metavar="all|identical|none",
-        help="Which models holdfast fits itself, many at a time: all that it can (default), only those with "
-        "predictions identical to scikit-learn's, or none.",
-    ),
-]
-Store = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="File that stores the study; the same command resumes it (default: NAME-study.db in this folder, named "
-        "after the data).",
-    ),
-]
-Replicate = Annotated[
-    bool | None,
-    typer.Option(
-        "--replicability/--no-replicability",
-        help="Also estimate how many of the features a new study would select, by repeated split-half, 50 × (default: "
-        "yes).",
-    ),
-]
-NoStore = Annotated[bool, typer.Option("--no-store", help="Keep the study in memory only.")]
-Device = Annotated[
-    str | None,
-    typer.Option(
-        metavar="cpu|cuda|torch",
-        help="Where models are fitted: on the processor (default), on a GPU by CUDA, or by torch on the processor.",
-    ),
 ]
 Allow = Annotated[
     list[str] | None,
@@ -104,11 +100,9 @@ Allow = Annotated[
         help="Module from which classes that a configuration file or a store names may be imported. May be repeated.",
     ),
 ]
-TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop fits that take longer.")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Random seed (default 0).")]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", metavar="N", help="Number of processes; -1 uses all cores (default 1).")
-]
+Target = Annotated[str | None, declared("target")]
+Device = Annotated[str | None, declared("device")]
+Jobs = Annotated[int | None, declared("jobs")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no notes on stderr.")]
 TableText = Annotated[
     str,
@@ -152,57 +146,6 @@ StudyData = Annotated[
     ),
 ]  # fmt: skip
 
-# All options of a study, by what they are about
-
-TYPES: dict[str, Any] = {"columns": list[str], "flag": bool, "file": Path}
-
-
-def _reading_option(name: str) -> Any:
-    """Return an option of reading as commands take it; what is not typed is None."""
-    option, flags = OPTIONS[name], [f"--{name}"] if OPTIONS[name].kind == "flag" else []
-    made = typer.Option(*flags, metavar=option.metavar or None, help=option.help, show_default=not flags)
-    return Annotated[TYPES.get(option.kind, str) | None, made]
-
-
-READING = {name: _reading_option(name) for name, option in OPTIONS.items() if option.in_commands and name != "target"}
-"""How to read a file: parameters of :func:`holdfast.read_table`."""
-DATA = {"data": Data, "target": Target, "select": Select, **READING}
-RESAMPLING = {"perturb": Perturb, "resamples": Resamples}
-SCORING = {"estimator": Estimator, "score": Score, "fast_models": FastModels}
-KEEPING = {"store": Store, "no_store": NoStore, "time_limit": TimeLimit}
-COMPUTING = {"seed": Seed, "jobs": Jobs, "device": Device}
-OF_STUDY = {*DATA, *RESAMPLING, *SCORING, *KEEPING, *COMPUTING, "until", "cap", "replicability"}
-FIRST, LAST = ("data", "target", "select"), ("allow", "level", "quiet", "as_json")
-
-
-def takes_study(*groups: dict[str, Any], leave_out: tuple[str, ...] = ()) -> Callable[[Any], Any]:
-    """Add options of a study to a command, which is given those that were typed as ``typed``, its first argument."""
-    every = {name: option for group in (DATA, *groups, COMPUTING) for name, option in group.items()}
-
-    def add(command: Callable[..., None]) -> Callable[..., None]:
-        own = dict(list(inspect.signature(command).parameters.items())[1:])
-        given = {name: parameter.replace(kind=parameter.KEYWORD_ONLY) for name, parameter in own.items()}
-        for name, option in every.items():
-            if name not in own and name not in leave_out:
-                usual = False if option is NoStore else None
-                given[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=option)
-        order = sorted(given, key=lambda name: (name not in FIRST, name in LAST))
-
-        def run(**values: Any) -> None:
-            from holdfast.io.files import as_path
-
-            typed = {name: value for name, value in values.items() if name in OF_STUDY and value not in (None, [], ())}
-            paths = {name: str(as_path(value)) for name, value in typed.items() if isinstance(value, Path)}
-            command({**typed, **paths}, **{name: values[name] for name in own})
-
-        run.__name__, run.__doc__, run.__module__ = command.__name__, command.__doc__, command.__module__
-        run.__signature__ = inspect.Signature([given[name] for name in order])  # type: ignore[attr-defined]
-        run.__annotations__ = {name: given[name].annotation for name in order}
-        return run
-
-    return add
-
-
 # What texts mean: ``name:param=value,param=value``, numbers, lists of values
 
 
@@ -245,7 +188,7 @@ def parse_rule(text: str) -> tuple[str, dict[str, Any]]:
 
 def as_options(text: str) -> str:
     """Return a message about parameters of :func:`holdfast.read_table`, with them spelled as options of commands."""
-    kinds = {name: option.kind for name, option in OPTIONS.items() if option.in_commands}
+    kinds = {name: option.kind for name, option in OPTIONS.items() if option.group in ("task", "reading")}
     lists, flags = ("|".join(name for name in kinds if kinds[name] == kind) for kind in ("columns", "flag"))
 
     def repeat(match: "re.Match[str]") -> str:
@@ -259,11 +202,11 @@ def as_options(text: str) -> str:
     return re.sub(rf"\b({'|'.join(kinds)})=([\w'\"])?", spell, text)
 
 
-def check_table_format(text: str) -> "TableFormat":
-    """Return the format in which --csv writes."""
+def check_table_format(text: str, file: Path | None = None) -> "TableFormat":
+    """Return the format in which --csv writes, to a file for Excel as its name says."""
     if text not in ("csv", "csv2", "xlsx"):
         raise ValueError(f"Expected --table-format csv, csv2 or xlsx, got {text!r}.")
-    return cast("TableFormat", text)
+    return "xlsx" if file is not None and file.suffix == ".xlsx" else cast("TableFormat", text)
 
 
 def literal(text: str) -> Any:

@@ -11,10 +11,10 @@ import typer
 
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, START, Json, Level, app
-from holdfast.cli.features import matching_data
 from holdfast.cli.options import parse_measure, parse_rule
+from holdfast.cli.running import read_again
 from holdfast.cli.studies import print_summary
-from holdfast.cli.terminal import console, notes, print_json, say, write, write_json
+from holdfast.cli.terminal import console, notes, print_json, print_stderr, write, write_json
 from holdfast.serialization import to_json
 from holdfast.text import format_percent
 
@@ -88,7 +88,7 @@ def report(
     with notes(quiet):
         result = load_study(store)
         if data is not None:
-            rows = matching_data(store, result, data, target)
+            rows = read_again(store, result, data, target)
             options_given |= {"X": rows.X, "y": rows.y}
         summary = summarize(result, **options_given)
         if as_json:
@@ -269,7 +269,7 @@ def serve(
 
     serve_folder(
         folder, host=host, port=port, open_browser=browser, most_uploaded=upload_limit * MEGABYTE, at_once=studies,
-        new_token=new_token, say=say,
+        new_token=new_token, say=print_stderr,
     )  # fmt: skip
     others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
     if any(not thread.daemon for thread in others):  # threads that prepare results for nobody would delay the exit

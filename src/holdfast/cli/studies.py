@@ -9,7 +9,17 @@ from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.options import parse_measure
 from holdfast.cli.running import N_PAIRS, Planned, Settled, file_options, run_study, settle, stored_command
-from holdfast.cli.terminal import close_gate, console, interval, notes, number, print_data, print_json, table
+from holdfast.cli.terminal import (
+    close_gate,
+    console,
+    interval,
+    notes,
+    number,
+    print_data,
+    print_json,
+    print_stderr,
+    table,
+)
 from holdfast.serialization import to_plain
 from holdfast.text import UNDEFINED, format_count, format_number, format_percent, format_score
 
@@ -18,19 +28,9 @@ if TYPE_CHECKING:
 
 
 @app.command(rich_help_panel=STUDIES)
-@options.takes_study(options.RESAMPLING, options.SCORING, options.KEEPING)
+@options.takes_study("extent", "resampling", "scoring", "storing", "limits")
 def study(
     typed: dict[str, Any],
-    until: Annotated[
-        float | None,
-        typer.Option(
-            metavar="WIDTH", help="Choose the number of resamples by a pilot of 20, so that intervals are ± WIDTH."
-        ),
-    ] = None,
-    cap: Annotated[
-        int | None, typer.Option(metavar="N", help="Maximum number of resamples for --until (default 1000).")
-    ] = None,
-    replicability: options.Replicate = None,
     config: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="TOML file with these options; those on the command line take precedence."),
@@ -60,7 +60,7 @@ def study(
 
     `holdfast study --config study.toml --dry-run`
     """
-    settled = settle(typed, allow, file=None if config is None else file_options(config, study), source=str(config))
+    settled = settle(typed, allow, file=None if config is None else file_options(config), source=str(config))
     if dry_run:
         _print_plan(settled.plan(quiet), as_json)
     else:
@@ -90,9 +90,10 @@ def resume(
 
 
 def _run(settled: Settled, quiet: bool, as_json: bool) -> None:
-    ran = run_study(settled, quiet)
-    _print_study(ran.result, None, 0.95, quiet, as_json, new_study=ran.new_study)
-    ran.say_what_is_next()
+    result, next_lines, new_study = run_study(settled, quiet)
+    _print_study(result, None, 0.95, quiet, as_json, new_study=new_study)
+    for line in next_lines:
+        print_stderr(line)
 
 
 @app.command(rich_help_panel=STUDIES)

@@ -59,7 +59,7 @@ def write_json(text: str) -> None:
     typer.echo(visible_json(text))
 
 
-def say(text: str) -> None:
+def print_stderr(text: str) -> None:
     """Print a line on stderr, where notes and errors go."""
     print(visible(text), file=sys.stderr)
 
@@ -100,7 +100,7 @@ def notes(quiet: bool = False) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for warning in () if quiet else caught:
-        say(f"holdfast: note: {str(warning.message).removesuffix(FOR_PYTHON)}")
+        print_stderr(f"holdfast: note: {str(warning.message).removesuffix(FOR_PYTHON)}")
 
 
 MAX_CLASSES = 8
@@ -215,6 +215,6 @@ NOT_PASSED = 3
 
 def close_gate(sentence: str, passed: bool) -> None:
     """Say on stderr whether a requirement is met, in a sentence for a log; exit with code 3 if it is not."""
-    say(f"holdfast: {sentence}")
+    print_stderr(f"holdfast: {sentence}")
     if not passed:
         raise typer.Exit(NOT_PASSED)

@@ -1,8 +1,9 @@
-"""How a table is read: every option, declared once.
+"""What an option is, and how a table is read: every option of reading, declared once.
 
-The signatures of :func:`holdfast.read_table` and :func:`holdfast.io.inspect_table`, the options of commands, the keys
-of configuration files, the form of the page and the table in docs/data.md agree with the fields of
-:class:`ReadOptions`; tests/io/test_reading_options.py compares them. This module imports nothing that takes time.
+The options of a study are declared in the same way, in :mod:`holdfast.options`. The signatures of
+:func:`holdfast.read_table` and :func:`holdfast.io.inspect_table`, the options of commands, the keys of configuration
+files, the form of the page and the table in docs/data.md agree with the fields of :class:`ReadOptions`;
+tests/io/test_reading_options.py compares them. This module imports nothing that takes time.
 """
 
 from dataclasses import dataclass, fields
@@ -15,24 +16,47 @@ Repeats = Literal["keep", "drop"]
 
 
 class Option(NamedTuple):
-    """What everyone who offers an option of reading has to know.
+    """What everyone who offers an option has to know.
 
     Attributes
     ----------
-    kind : {"column", "columns", "choice", "flag", "file", "text"}
-        What its values are: the name of a column, several, one of a few words, yes or no, a path, or any text.
+    kind : {"column", "columns", "choice", "flag", "file", "text", "texts", "whole number", "number"}
+        What its values are: the name of a column, several, one of a few words, yes or no, a path, any text, several,
+        or a number.
     help : str
         What it is for, in one line.
     metavar : str
         What stands for a value in help texts.
+    group : str
+        The options that a command takes with it, such as ``"scoring"``.
     in_commands : bool
         Whether commands, configuration files and the page offer it.
+    flags : tuple of str
+        How it is typed, where not as ``--name``.
+    registry : str
+        The kind of thing whose names it takes, such as ``"models"``; a shell completes them.
+    sets : str
+        The field of :class:`holdfast.Study`, or the parameter of :meth:`holdfast.Study.run`, that it sets.
+    values : tuple
+        What its choices stand for in Python, where that is not the word itself.
+    label, hint : str
+        Its name in the form of the page, and an explanation; without a label, it has no field there.
+    in_files : bool
+        Whether configuration files take it.
     """
 
-    kind: Literal["column", "columns", "choice", "flag", "file", "text"]
+    kind: Literal["column", "columns", "choice", "flag", "file", "text", "texts", "whole number", "number"]
     help: str
     metavar: str = ""
+    group: str = "reading"
     in_commands: bool = True
+    flags: tuple[str, ...] = ()
+    registry: str = ""
+    sets: str = ""
+    values: tuple[Any, ...] = ()
+    label: str = ""
+    hint: str = ""
+    in_files: bool = True
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -63,7 +87,7 @@ class Reading:
 class ReadOptions(Reading):
     """All options of reading a table."""
 
-    target: Annotated[str, Option("column", "Column to predict.", "COLUMN")] = ""
+    target: Annotated[str, Option("column", "Column to predict.", "COLUMN", group="task")] = ""
     ignore: Annotated[tuple[str, ...], Option("columns", "Column to leave out.", "COLUMN")] = ()
     treat_as_feature: Annotated[
         tuple[str, ...],
@@ -74,7 +98,8 @@ class ReadOptions(Reading):
         ),
     ] = ()
     covariates: Annotated[
-        tuple[str, ...], Option("columns", "Covariate in every model, not to be chosen; texts become 0/1.", "COLUMN")
+        tuple[str, ...],
+        Option("columns", "Covariate in every model, not to be chosen; texts become 0/1.", "COLUMN", sets="covariates"),
     ] = ()
     index: Annotated[str | None, Option("column", "Column with the names of the rows; not a feature.", "COLUMN")] = None
     groups: Annotated[
@@ -98,9 +123,10 @@ class ReadOptions(Reading):
     task: Annotated[
         Task | None,
         Option(
-            "choice", "Whether classes or numbers are predicted (detected by default).", "classification|regression"
+            "choice", "Whether classes or numbers are predicted (detected by default).", "classification|regression",
+            sets="task",
         ),
-    ] = None
+    ] = None  # fmt: skip
     drop_constant: Annotated[bool, Option("flag", "Leave out columns with a single value.", in_commands=False)] = False
     transpose: Annotated[bool, Option("flag", "The table has features in rows and samples in columns.")] = False
     target_file: Annotated[

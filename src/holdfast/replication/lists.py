@@ -299,8 +299,8 @@ def check_features(
     Returns
     -------
     DataFrame
-        One row per name, as the study writes it: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the resamples
-        that selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
+        One row per name, as the study writes it: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the
+        share of the resamples that selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
 
         - *holds*: the interval of its frequency is above the threshold, and the candidate predicts held-out rows
           better than guessing,

@@ -1,7 +1,5 @@
 """What the report of a benchmark says, as plain typed data: one summary, from which page, text and tables are made."""
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +14,11 @@ from holdfast.benchmarking.result import What
 from holdfast.cards.results import Card, draw_mean_ranks
 from holdfast.inference.ranks import FEW, POOL, RankComparisons, bayesian_signed_rank, compare_ranks, friedman
 from holdfast.io.files import as_path
-from holdfast.io.selections import protect_formula
 from holdfast.measures import find_measure
 from holdfast.report.labels import make_labels
 from holdfast.report.method import describe_model, read_parameters, references
 from holdfast.report.records import Fact, Reference, VersionedSummary
-from holdfast.study.exports import describe_resamples, write_latex_table
+from holdfast.study.exports import describe_resamples, protect, write_latex_table
 from holdfast.study.tables import StudyTables
 from holdfast.text import (
     clean_text,
@@ -731,23 +728,14 @@ def benchmark_csv(summary: BenchmarkSummary) -> str:
     --------
     benchmark_latex : Tables for a paper.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    columns = list(Cell.__dataclass_fields__)
-    writer.writerow([*columns, "metric", "measure", "level"])
-    for cell in summary.cells:
-        values = [plain_cell(getattr(cell, name)) for name in columns]
-        writer.writerow([*values, plain_cell(summary.metric), plain_cell(summary.measure), summary.level])
-    return out.getvalue()
+    return protect(benchmark_frame(summary)).to_csv(index=False, lineterminator="\n")
 
 
-def plain_cell(value: object) -> object:
-    """Return a cell of a CSV file: empty if it is undefined, and no text that a spreadsheet would run as a formula."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, str):
-        return protect_formula(value)
-    return int(value) if isinstance(value, bool) else value
+def benchmark_frame(summary: BenchmarkSummary) -> pd.DataFrame:
+    """Return every candidate on every data set as a table: one row per data set and candidate."""
+    frame = pd.DataFrame([vars(cell) for cell in summary.cells], columns=list(Cell.__dataclass_fields__))
+    flags = {name: int for name in frame.columns if frame[name].dtype == bool}
+    return frame.astype(flags).assign(metric=summary.metric, measure=summary.measure, level=summary.level)
 
 
 def write_text(text: str, path: str | Path | None) -> str:

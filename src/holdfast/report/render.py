@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from holdfast.io.files import as_path
+from holdfast.io.selections import protect_formula
 from holdfast.plots import embed
-from holdfast.report.benchmark import BenchmarkSummary, plain_cell
+from holdfast.report.benchmark import BenchmarkSummary
 from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Features, Stability
 from holdfast.report.summary import Summary
@@ -382,8 +383,17 @@ def csv_text(features: Features, most: int = MAX_CSV) -> tuple[str, int]:
     for written, row in enumerate(_list_rows(features)):
         if out.tell() > most:
             return out.getvalue(), written
-        writer.writerow(map(plain_cell, row))
+        writer.writerow(map(_csv_cell, row))
     return out.getvalue(), len(features.table)
+
+
+def _csv_cell(value: object) -> object:
+    """Return a cell of a CSV file: empty if it is undefined, and no text that a spreadsheet would run as a formula."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, str):
+        return protect_formula(value)
+    return int(value) if isinstance(value, bool) else value
 
 
 def _list_rows(features: Features) -> Iterator[list[Any]]:

@@ -1,16 +1,26 @@
 """Whether a store holds the study that is to be run, and how far it has come; what differs, in words."""
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.study.data import prepare_data
 from holdfast.study.plan import describe, fingerprint, list_differences
 from holdfast.study.running import StudyRun
-from holdfast.study.store import StoredPlan, read_plan
+from holdfast.study.store import (
+    LockedStoreError,
+    OtherStudyError,
+    StoredPlan,
+    StoreError,
+    UnwritableStoreError,
+    read_plan,
+)
 
 if TYPE_CHECKING:
+    from holdfast.io import Table
+    from holdfast.result import StudyResult
     from holdfast.study.families import Family
     from holdfast.study.study import Study
     from holdfast.study.tables import StudyTables
@@ -69,6 +79,65 @@ def match_store(study: "Study", X: Any, y: Any, groups: Any, store: Path) -> Mat
     total = candidates * max(stored.n_splits, run.perturbation.get_n_splits())
     differences = [*describe_differences(stored.plan, plan), *_compare_selectors(stored, run.families)]
     return Match(differences, stored.done, total)
+
+
+MAX_STORES = 1000
+IN_MEMORY = "The study was kept in memory only, as this folder is not writable; --store FILE stores it elsewhere."
+
+
+def run_in_default_store(
+    name: str, study: "Study", data: "Table", run: Callable[[str | None], "StudyResult"], *, fixed_number: bool
+) -> tuple["StudyResult", list[str]]:
+    """Run a study in ``NAME-study.db``, or the next name that is free or holds this study.
+
+    Also return, in sentences, which files were left alone and why, and what the store held already. Whoever begins to
+    write a store first has it: a store of another study, or one that another process writes, is left alone. Where every
+    fit failed, nothing is stored.
+
+    Parameters
+    ----------
+    name : str
+        Beginning of the names of the stores.
+    study : Study
+        The study.
+    data : Table
+        Its data.
+    run : callable
+        Runs the study in the store at a path, or in memory for None, where nothing can be written.
+    fixed_number : bool
+        Whether it is known how many fits there will be.
+    """
+    others: dict[str, str] = {}
+    for number in range(1, MAX_STORES + 1):
+        path, match = Path(f"{name}-study{'' if number == 1 else f'-{number}'}.db"), None
+        try:
+            if os.path.lexists(path):
+                match = match_store(study, data.X, data.y, data.groups, path)
+        except StoreError:
+            others[str(path)] = "is no store of a study that can be used"
+            continue
+        if match is not None and match.differences:
+            others[str(path)] = f"holds another study, which differs in {'; '.join(match.differences)}"
+            continue
+        try:
+            result = run(str(path))
+        except UnwritableStoreError:
+            return run(None), [IN_MEMORY]
+        except (LockedStoreError, OtherStudyError) as error:
+            if match is not None and isinstance(error, LockedStoreError):
+                raise  # this very study is running
+            others[str(path)] = "is being written by another process"
+            continue
+        if not result.finished:
+            path.unlink(missing_ok=True)  # the same command shall try again
+        lines = [f"{other} {reason}." for other, reason in others.items()]
+        if len(lines) > 2:
+            lines = [f"{len(lines) - 1} files from {next(iter(others))} on were left alone.", lines[-1]]
+        if match is not None:
+            of_all = f" of {match.total:,}" if fixed_number else ""
+            lines.append(f"Continued {path}: {match.done:,}{of_all} fits were there.")
+        return result, lines
+    raise ValueError(f"Expected room for a study among {name}-study.db and {MAX_STORES} more, got none; give --store.")
 
 
 def check_same_data(result: "StudyTables", table: Any, source: str) -> None:

@@ -8,15 +8,17 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 from holdfast.declared import REQUIRED, About, Parameter, Registry, describe_parameters, did_you_mean
 from holdfast.measures import REQUIRED as NEEDED_BY_MEASURE
 from holdfast.measures import Measure
 from holdfast.models import MODELS, SCORES
+from holdfast.options import OPTIONS as STUDY_OPTIONS
+from holdfast.options import FormOptions
 from holdfast.report.labels import SIZES, separate_words
 from holdfast.resampling import PERTURBATIONS
 from holdfast.selectors import SELECTORS
@@ -334,6 +336,19 @@ def plain_words(text: str) -> str:
     for pattern, words in MARKUP:
         text = pattern.sub(words, text)
     return text.replace("\\lambda", "λ").replace("\\rho", "ρ").strip()
+
+
+def describe_options() -> tuple[FormParameter, ...]:
+    """Return the options of a study that have a field of their own, as :mod:`holdfast.options` declares them."""
+    return tuple(
+        FormParameter(
+            name=known.name, label=option.label, default="" if known.default is None else as_typed(known.default),
+            meaning=option.hint, choices=option.choices,
+            kind=cast("Kind", "word" if option.kind == "text" else option.kind),
+        )
+        for known in fields(FormOptions)
+        for option in (STUDY_OPTIONS[known.name],)
+    )  # fmt: skip
 
 
 # Rules that choose a candidate

@@ -16,7 +16,7 @@ import shutil
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ import anyio.to_thread
 
 from holdfast.datasets.real import available
 from holdfast.declared import did_you_mean
+from holdfast.options import FormOptions, check_options
 from holdfast.resampling import PERTURBATIONS
 from holdfast.study.running import format_duration
 from holdfast.study.store import StoreError, read_meta
@@ -49,8 +50,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 WORD = re.compile(r"[A-Za-z0-9_-]{1,60}", re.ASCII)
 MAX_SIZES, MAX_VALUES, MAX_SELECTORS = 50, 50, 100
-LONGEST_TIME = 30 * 86_400
-"""Seconds of the longest time limit of a fit."""
+MAX_SECONDS = 30 * 86_400
+"""The longest time limit of a fit."""
 MAX_SEED = 2**32 - 1
 
 
@@ -75,8 +76,8 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What a study is to do.
+class Plan(FormOptions):
+    """What a study is to do; its other options are those of :mod:`holdfast.options`.
 
     Attributes
     ----------
@@ -90,12 +91,8 @@ class Plan:
         Model that is trained on the selected features and scored; None if nothing is to be predicted.
     scores : tuple of str
         Scores of its predictions; the default if there are none.
-    seed : int
-        Seed of all that is random.
     cores : int
         Number of processes.
-    time_limit : float or None
-        Seconds after which a fit is ended.
     """
 
     selectors: tuple[Part, ...]
@@ -103,9 +100,7 @@ class Plan:
     sizes: str = ""
     model: Part | None = None
     scores: tuple[str, ...] = ()
-    seed: int = 0
     cores: int = 1
-    time_limit: float | None = None
 
 
 def plan_options(plan: Plan, offers: FormChoices) -> dict[str, Any]:
@@ -125,10 +120,11 @@ def plan_options(plan: Plan, offers: FormChoices) -> dict[str, Any]:
     elif plan.scores:
         raise ValueError("A score needs a model: choose a model, or no score.")
     limit = plan.time_limit
-    if limit is not None and not 0 < limit <= LONGEST_TIME:
-        raise ValueError(f"Expected a time limit above 0 and at most {LONGEST_TIME:,} seconds, got {limit:g}.")
-    seed = check_range("the seed", plan.seed, 0, MAX_SEED)
-    return {**options, "seed": seed, "time_limit": limit, "jobs": check_cores(plan.cores)}
+    if limit is not None and not 0 < limit <= MAX_SECONDS:
+        raise ValueError(f"Expected a time limit above 0 and at most {MAX_SECONDS:,} seconds, got {limit:g}.")
+    check_range("the seed", plan.seed, 0, MAX_SEED)
+    options |= {known.name: getattr(plan, known.name) for known in fields(FormOptions)}
+    return {**options, "jobs": check_cores(plan.cores)}
 
 
 def check_cores(cores: int) -> int:
@@ -464,7 +460,6 @@ IN_PYTHON = (
 )
 NO_DATA = "The table of this study is no longer where it was, so nothing can be added to it; was the upload removed?"
 FIXED = "The resamples of this study are given, so that there are no more of them."
-TYPES = {"select": (list, dict), "perturb": (str,), "resamples": (int,), "data": (str,)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -515,8 +510,10 @@ def read_growth(site: Site, study: str) -> Growth:
     command = meta["command"]
     if command is None:
         raise RefusedError(409, IN_PYTHON)
-    if any(not isinstance(command[key], kinds) for key, kinds in TYPES.items() if command.get(key) is not None):
-        raise RefusedError(409, "The command of this study cannot be read; run holdfast study again.")
+    try:
+        command = check_options(command, study)
+    except ValueError:
+        raise RefusedError(409, "The command of this study cannot be read; run holdfast study again.") from None
     for key in ("data", "target_file"):
         if command.get(key) and command[key] not in available() and not Path(command[key]).is_file():
             raise RefusedError(409, NO_DATA)

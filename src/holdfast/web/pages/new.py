@@ -12,7 +12,7 @@ from holdfast.io.options import DEFAULTS, OPTIONS
 from holdfast.serialization import from_plain
 from holdfast.web import plans, tables
 from holdfast.web.folder import Upload
-from holdfast.web.forms import FormPart, available_parts
+from holdfast.web.forms import FormPart, available_parts, describe_options
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.plans import Cost, DataChoice, ExtendRequest, StudyRequest
@@ -164,6 +164,7 @@ def _page(site: Site, facts: Facts, data: DataChoice, address: str) -> Page:
         sizes=", ".join(map(str, default_sizes(facts.features))),
         cores=plans.default_cores(),
         most_cores=os.cpu_count() or 1,
+        options=describe_options(),
         study=site.folder.new_name(facts.name),
     )
 

@@ -1,6 +1,6 @@
 // Adding resamples and selectors to a study.
 import {ask, onLive} from "./page.js";
-import {selectorsOf, show, wholeOf} from "./parts.js";
+import {optionsOf, selectorsOf, show} from "./parts.js";
 
 onLive(live => live.querySelectorAll("form[data-extend]").forEach(form => {
   const address = `/studies/${encodeURIComponent(form.dataset.extend)}`;
@@ -11,7 +11,7 @@ onLive(live => live.querySelectorAll("form[data-extend]").forEach(form => {
     show(form, "problem", "");
     try {
       await ask("POST", `${address}/extend`, {
-        resamples: wholeOf(form, "resamples", 0), selectors: selectorsOf(form), cores: wholeOf(form, "cores", 1),
+        ...optionsOf(form), selectors: selectorsOf(form),
         sizes: form.querySelector("[name=sizes]")?.value ?? "",
       });
       location.assign(address);

@@ -1,6 +1,6 @@
 // New study: uploading a table, finding its columns, planning, the cost, the start.
 import {ask, onDrop, onLive, upload} from "./page.js";
-import {partOf, selectorsOf, show, wholeOf} from "./parts.js";
+import {optionsOf, partOf, selectorsOf, show} from "./parts.js";
 
 const all = (selector, inside) => [...inside.querySelectorAll(selector)];
 
@@ -84,14 +84,12 @@ const bodyOf = form => {
   return {
     data: JSON.parse(form.dataset.plan),
     plan: {
+      ...optionsOf(form),
       selectors: selectorsOf(form),
       sizes: form.elements.sizes.value,
       perturbation: partOf(form, "perturbation", chosen("perturbation")),
       model: model ? partOf(form, "model", model) : null,
       scores: model ? scores : [],
-      seed: wholeOf(form, "seed", 0),
-      cores: wholeOf(form, "cores", 1),
-      time_limit: wholeOf(form, "time_limit", null),
     },
     name: form.elements.study.value,
   };

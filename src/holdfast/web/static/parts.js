@@ -12,10 +12,9 @@ export const selectorsOf = form => all("[name=selector]:checked", form).map(({va
   own_size: Boolean(form.querySelector(`[data-own-size="${value}"]:checked`)),
 }));
 
-export const wholeOf = (form, name, otherwise) => {
-  const text = form.querySelector(`[name=${name}]`)?.value.trim() ?? "";
-  return text === "" ? otherwise : Number(text);
-};
+// Options that are sent as they stand; what is left empty has its default.
+export const optionsOf = form => Object.fromEntries(all("[data-option]", form).filter(({value}) => value.trim())
+  .map(({name, type, value}) => [name, type === "number" ? Number(value) : value]));
 
 export function show(form, part, text) {
   const element = form.querySelector(`[data-${part}]`);
