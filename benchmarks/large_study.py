@@ -20,6 +20,7 @@ from holdfast.selectors import AnovaF
 from holdfast.study.store import read_progress
 
 SHAPE = "1,000 resamples × 20 candidates × 20,000 features"
+MANY_FITS = "100,000 fits (1,000 resamples × 100 candidates)"
 QUESTIONS: dict[str, Callable[[hf.StudyResult], Any]] = {
     "its report once more": lambda result: render(summarize(result), "json"),
     "its features": lambda result: result.features().to_dict(),
@@ -30,13 +31,13 @@ TIMES = 3
 
 
 @contextmanager
-def _stored() -> Iterator[tuple[Path, hf.StudyResult]]:
-    """A store of that shape, and what the study found that wrote it."""
+def _stored(n_features: int = 20_000, step: int = 5) -> Iterator[tuple[Path, hf.StudyResult]]:
+    """A store of 1,000 resamples with a candidate for every so many features up to 100, and the result of the study."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 20_000)), np.arange(60) % 2
+    X, y = rng.normal(size=(60, n_features)), np.arange(60) % 2
     X[:, :20] += y[:, None]
     study = hf.Study(
-        selectors={"anova": hf.Candidates(AnovaF(), sizes=list(range(5, 105, 5)))},
+        selectors={"anova": hf.Candidates(AnovaF(), sizes=list(range(step, 101, step)))},
         perturbation=hf.Bootstrap(1_000),
         estimator=KNeighborsClassifier(3),
     )
@@ -73,6 +74,22 @@ def large_study() -> Iterator[Row]:
             peer_name="reading all of it", equal="yes", limit=5e-3,
         )  # fmt: skip
         _check(read_progress(store).done == result.n_outcomes, "the progress")
+
+
+def many_fits() -> Iterator[Row]:
+    """Every fit is a row with a checksum: reading them must not take longer than a reader waits."""
+    with _stored(n_features=500, step=1) as (store, result):
+        expected, times = result.summary(), []
+        for _ in range(1 + TIMES):
+            begun = process_time()
+            loaded = hf.load_study(store)
+            read = process_time()
+            summary = loaded.summary()
+            times.append((read - begun, process_time() - begun))
+            _check(summary.equals(expected), "the summary")
+    read, answered = zip(*times[1:], strict=True)
+    yield Row(what=f"reading {MANY_FITS}", ours=min(read), equal="yes", limit=1.5)
+    yield Row(what="until the first answer, its summary", ours=min(answered), equal="yes", limit=2.0)
 
 
 def _open(store: Path, expected: str) -> tuple[float, float, float]:
@@ -113,5 +130,5 @@ def _check(equal: bool, what: str) -> None:
 
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
-    benchmark.__name__: benchmark for benchmark in (large_store, large_study)
+    benchmark.__name__: benchmark for benchmark in (large_store, large_study, many_fits)
 }

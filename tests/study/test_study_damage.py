@@ -17,7 +17,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.study.store import open_to_write, pack_rows, schema, verify
+from holdfast.models.block import Predictions
+from holdfast.models.scores import NUMBERS, SCORES, score_block
+from holdfast.study.scoring import find_scorer, join_warnings
+from holdfast.study.store import checking, open_to_write, pack_rows, schema, verify
 from study_parts import Raising, X, Y, anova, assert_same, run_with_failures
 
 STUDY = hf.Study(
@@ -199,6 +202,11 @@ OUTCOME = schema.OUTCOMES, {"candidate": 1, "split": 3}
 EFFECTS = schema.EFFECTS, {"family": "anova", "split": 3}
 QUANTILES = schema.QUANTILES, {"family": "anova", "feature": 1}
 SPLIT = schema.SPLITS, {"split": 3}
+OTHER_NOTES = [
+    "ConvergenceWarning: The solver did not converge.",
+    "UndefinedMetricWarning: Precision is ill-defined and being set to 0.0 due to no predicted samples.",
+    "UndefinedMetricWarning: Only one class is present in y_true.",  # which accuracy does not mind
+]
 IMPOSSIBLE = [
     (OUTCOME, {"preference": subset(0, 12)}),
     (OUTCOME, {"preference": subset(-1, 3)}),
@@ -213,6 +221,7 @@ IMPOSSIBLE = [
     (OUTCOME, {"scores": bytes(8)}),
     (OUTCOME, {"scores": np.array([0.5, np.nan]).tobytes()}),
     (OUTCOME, {"scores": np.array([0.5, 1.5]).tobytes()}),
+    *[(OUTCOME, {"scores": np.array([np.nan, 0.5]).tobytes(), "note": note}) for note in OTHER_NOTES],
     (OUTCOME, {"coefficients": bytes(400)}),
     (OUTCOME, {"coefficients": bytes(3)}),
     (OUTCOME, {"candidate": 10**12}),
@@ -265,10 +274,14 @@ def test_a_row_that_is_sealed_rightly_but_cannot_be_is_damaged_and_named(row, ch
     assert found.tables[table.name]["damaged"]
 
 
+NUMERIC = hf.Study(
+    {"f": SelectKBest(f_regression, k=2)}, hf.Folds(30), estimator=LinearRegression(),
+    scoring=["r2", "neg_mean_absolute_error"],
+)  # fmt: skip
+
+
 def test_an_undefined_score_that_a_study_stored_is_sound(tmp_path):
-    selector = {"f": SelectKBest(f_regression, k=2)}
-    study = hf.Study(selector, hf.Folds(30), estimator=LinearRegression(), scoring=["r2", "neg_mean_absolute_error"])
-    study.run(X.iloc[:30], np.linspace(0, 1, 30), store=tmp_path / "s.db")
+    NUMERIC.run(X.iloc[:30], np.linspace(0, 1, 30), store=tmp_path / "s.db")
     assert hf.load_study(tmp_path / "s.db").summary()["r2"].isna().all()
     study = hf.Study(anova(), hf.Bootstrap(4), estimator=KNeighborsClassifier(3), scoring={"own": return_nan})
     study.run(X, Y, store=tmp_path / "own.db")
@@ -277,6 +290,57 @@ def test_an_undefined_score_that_a_study_stored_is_sound(tmp_path):
 
 def return_nan(model, X, y):
     return math.nan
+
+
+FITTED = "UserWarning: Features are constant."
+
+
+@pytest.mark.parametrize(
+    ("scores", "note", "is_sound"),
+    [
+        ([np.nan, -1.0], "UndefinedMetricWarning: R^2 score is not well-defined with less than two samples.", True),
+        ([np.nan, -1.0], f"{FITTED}\nUndefinedMetricWarning: R^2 score is not well-defined.", True),
+        ([np.nan, -1.0], f"{FITTED}\nRuntimeWarning: invalid value encountered in divide", True),
+        ([np.nan, -1.0], FITTED, False),
+        ([np.nan, -1.0], "RuntimeWarning: overflow encountered in square", False),
+        ([np.nan, -1.0], "", False),
+        ([np.nan, np.nan], "UndefinedMetricWarning: R^2 score is not well-defined with less than two samples.", False),
+    ],
+)
+def test_a_score_without_a_number_needs_the_reason_that_a_study_would_store(scores, note, is_sound, tmp_path):
+    path = tmp_path / "s.db"
+    NUMERIC.run(X.iloc[:30], np.linspace(0, 1, 30), store=path)
+    rewrite_row(path, schema.OUTCOMES, {"scores": np.array(scores).tobytes(), "note": note}, candidate=1, split=3)
+    assert verify(path).state == ("sound" if is_sound else "damaged")
+    if not is_sound:
+        with pytest.raises(hf.study.StoreError, match="1 of 30 outcomes lost: f on fold 3"):
+            hf.load_study(path)
+
+
+def test_every_score_that_scikit_learn_leaves_undefined_may_be_undefined():
+    """Few rows, one class and errors beyond all numbers, as a model would have answered: none of this is damage."""
+    far, shares = np.array([1e200, -1e200, 0.0]), np.array([[0.2, 0.8]] * 3)
+    numbers = [(far[:1], far[:1]), (far, -far), (far, far), (np.ones(3), far)]
+    undefined = set()
+    for score in SCORES.values():
+        if NUMBERS in score.about.needs:
+            blocks = [(truth, Predictions(np.array([0, truth.size]), predicted), None) for truth, predicted in numbers]
+        else:
+            cells = [
+                (truth, np.zeros(truth.size, dtype=int))
+                for truth in (np.zeros(1, int), np.zeros(3, int), np.ones(3, int))
+            ]
+            blocks = [
+                (truth, Predictions(np.array([0, truth.size]), predicted, None, shares[: truth.size]), np.array([0, 1]))
+                for truth, predicted in cells
+            ]
+        for truth, predictions, classes in blocks:
+            result = score_block({"s": find_scorer(score.scorer)}, truth, predictions, classes)
+            if np.isnan(result.values["s"][0]) and 0 not in result.errors:
+                note = join_warnings(result.warnings.get(0, ()))
+                assert checking._may_be_undefined(score, note), (score.about.name, note)
+                undefined.add(score.about.name)
+    assert {"r2", "explained_variance", "roc_auc"} <= undefined
 
 
 def test_rows_that_cannot_be_are_recomputed(copy, whole):

@@ -91,10 +91,11 @@ class StoredOrders:
         rows = self._rows(splits)
         lengths = np.minimum(self._lengths[rows], size)
         indptr = np.concatenate([[0], np.cumsum(lengths)])
+        if rows.size and (lengths == lengths[0]).all():
+            best = self._columns[self._starts[rows][:, None] + np.arange(lengths[0])]
+            return Sets(np.sort(best, axis=1).ravel(), indptr)
         owner = np.repeat(np.arange(rows.size), lengths)
         columns = self._columns[(self._starts[rows] - indptr[:-1])[owner] + np.arange(owner.size)]
-        if rows.size and (lengths == lengths[0]).all():
-            return Sets(np.sort(columns.reshape(rows.size, -1), axis=1).ravel(), indptr)
         in_order = np.sort(owner * self.n_features + columns)
         return Sets((in_order - owner * self.n_features).astype(np.int32), indptr)
 

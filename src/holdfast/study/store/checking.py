@@ -5,25 +5,27 @@ Checksums do not show whether a store was made to harm: a row is damaged as well
 
 import json
 import math
+import re
 import sqlite3
-import struct
 import warnings
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import compress, islice
 from typing import Any, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdfast.declared import FORMER_OPTIONS, is_about
 from holdfast.io.record import DataRecord
 from holdfast.kernels.effects import effect_width
-from holdfast.models import SCORES
+from holdfast.models import SCORES, Score
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
 from holdfast.serialization import from_plain
+from holdfast.study.families import gc_paused
 from holdfast.study.store import schema
 from holdfast.study.store.schema import Row, Table
 from holdfast.study.store.store import Store, StoreError
@@ -34,6 +36,7 @@ MAX_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond
 SLACK = 1e-9  # by which rounding may leave the range of a score
 MAX_VANISHED = 100_000  # a store that claims to have lost more splits is not believed
 MAX_NAMED = 5
+Flags = NDArray[np.bool_]
 PLAN_TABLES = ("meta", "families", "candidates")
 """What a study is, whatever happened to its outcomes."""
 
@@ -80,9 +83,8 @@ class TableCheck:
         lost = [row for row in self.damaged if self.table is not schema.META or row[0] not in OPTIONAL]
         return bool(lost or self.stale or self.missing)
 
-    def drop(self, is_possible: Callable[[Row], bool]) -> None:
+    def drop(self, possible: Collection[bool]) -> None:
         """Count the rows that cannot be among the damaged ones."""
-        possible = [is_possible(row) for row in self.rows]
         if not all(possible):
             self.damaged += compress(self.rows, [not right for right in possible])
             self.rows = list(compress(self.rows, possible))
@@ -91,6 +93,7 @@ class TableCheck:
 Checks = dict[str, TableCheck]
 
 
+@gc_paused()
 def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = None) -> Checks:
     """Read tables, sound rows apart from damaged ones; what rows say of each other is checked if all are read."""
     totals = {name: (n, total) for name, n, total in read_table(connection, schema.TOTALS).rows}
@@ -98,29 +101,29 @@ def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = N
         name: read_table(connection, schema.TABLES[name], *totals.get(name, ())) for name in names or schema.TABLES
     }
     meta = parse_meta(checks["meta"].rows)
-    checks["meta"].drop(lambda row: is_possible_fact(row[0], meta))
+    checks["meta"].drop([is_possible_fact(key, meta) for key, _ in checks["meta"].rows])
     meta = parse_meta(checks["meta"].rows)
     if names is None and set(meta) >= NEEDED:
         known = Known(meta, checks)
         for check in checks.values():  # in this order: outcomes are cuts of orders, which are checked before
-            check.drop(partial(known.allows, check.table))
+            check.drop(known.find_possible(check.table, check.rows))
     return checks
 
 
 def read_table(connection: sqlite3.Connection, table: Table, n: int | None = None, total: int = 0) -> TableCheck:
     """Read the rows of a table that must have ``n``, as far as SQLite can, sound ones apart from damaged ones."""
-    check, checksums = TableCheck(table=table, n=n), []
+    rows: list[Row] = []
     (pages,), (size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
     try:
         for row in islice(connection.execute(table.select), pages * size // 4):  # no file has more rows
-            if table.is_sound(row):
-                check.rows.append(row[:-1])
-                checksums.append(row[-1])
-            else:
-                check.damaged.append(row[:-1])
+            rows.append(row)  # one by one: what was read before an error counts
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
+    check = TableCheck(table=table, rows=[row[:-1] for row in rows], n=n)
+    sound = table.find_sound(rows)
+    check.drop(sound)
+    checksums = [row[-1] for row in compress(rows, sound)]
     check.stale = not check.damaged and n == len(check.rows) and schema.add_checksums(checksums) != total
     return check
 
@@ -199,10 +202,9 @@ class Known:
         self.checks = checks
         self.n_samples, self.n_features = len(meta["target"]), meta["n_features"]
         self.n_classes = None if meta["classes"] is None else len(meta["classes"])
-        scorers = [
+        self.scores = [
             SCORES.get(scorer) if isinstance(scorer, str) else None for scorer in meta["plan"]["scoring"].values()
         ]
-        self.score_ranges = [None if score is None else score.range for score in scorers]
         self.keys: Mapping[str, Container[Any]] = {
             "family": {row[0] for row in checks["families"].rows},
             "ordering": {row[0] for row in checks["orderings"].rows},
@@ -218,97 +220,158 @@ class Known:
         """The number of features of each order."""
         return {row[:2]: len(row[4]) // 4 for row in self.checks["orders"].rows}
 
-    def allows(self, table: Table, row: Row) -> bool:
-        """Whether a row can be: of candidates, splits, families and features that there are, and of the right form."""
-        if any(name in self.keys and key not in self.keys[name] for name, key in zip(table.key, row, strict=False)):
-            return False
-        try:
-            return table.name not in CONTENTS or CONTENTS[table.name](self, row)
-        except ValueError:  # from blobs that are no numbers, or not as many as there must be
-            return False
+    def find_possible(self, table: Table, rows: Sequence[Row]) -> Flags:
+        """Which rows can be: of candidates, splits, families and features that there are, and of the right form."""
+        possible = np.ones(len(rows), dtype=bool)
+        for name, column in zip(table.key, zip(*rows, strict=True), strict=False):
+            known = self.keys.get(name)
+            if known is not None:
+                possible &= [key in known for key in column]
+        if table.name in CONTENTS and possible.any():
+            possible[possible] = CONTENTS[table.name](self, list(compress(rows, possible)))
+        return possible
 
-    def allows_split(self, row: Row) -> bool:
+    def find_splits(self, rows: Sequence[Row]) -> Sequence[bool]:
         """Nothing is unpacked beyond what the data allow."""
+        return [self._is_split(row) for row in rows]
+
+    def _is_split(self, row: Row) -> bool:
         *_, n_train, n_rows, n_test, packed_rows, packed_counts, packed_test = row
         if not (0 < n_rows <= self.n_samples and 0 <= n_test <= MAX_REPEATS * self.n_samples):
             return False
-        train, test = schema.unpack_rows(packed_rows, n_rows), schema.unpack_rows(packed_test, n_test)
-        counts = np.ones(n_rows, np.int64) if packed_counts is None else schema.unpack_rows(packed_counts, n_rows)
+        try:
+            train, test = schema.unpack_rows(packed_rows, n_rows), schema.unpack_rows(packed_test, n_test)
+            counts = np.ones(n_rows, np.int64) if packed_counts is None else schema.unpack_rows(packed_counts, n_rows)
+        except ValueError:
+            return False
         in_range = all(0 <= rows.min(initial=0) <= rows.max(initial=0) < self.n_samples for rows in (train, test))
         ordered = (np.diff(train) > 0).all() and (np.diff(test) >= 0).all()
         return bool(in_range and ordered and counts.min() > 0 and counts.sum() == n_train)
 
-    def allows_order(self, row: Row) -> bool:
+    def find_orders(self, rows: Sequence[Row]) -> Sequence[bool]:
         """Weights of all features, if there are any, and each feature at most once."""
-        _, _, smallest, _, columns, kind, weights = row
-        if weights is not None:
-            schema.unpack_weights(weights, self.n_features)
-        right_kind = kind is None if weights is None else kind in ("ranking", "weighting")
-        return smallest >= 1 and right_kind and self._are_features(np.sort(np.frombuffer(columns, "<i4")))
+        right = self._are_features([columns for *_, columns, _, _ in rows], ascending=False)
+        return [
+            right_features and smallest >= 1 and self._are_weights(kind, weights)
+            for right_features, (_, _, smallest, _, _, kind, weights) in zip(right, rows, strict=True)
+        ]
 
-    def allows_outcome(self, row: Row) -> bool:
-        """A cut of an order or a preference, with as many coefficients as features, and so on."""
-        candidate, split, kind, preference, predictions, scores, coefficients, *_, note = row
+    def _are_weights(self, kind: str | None, weights: bytes | None) -> bool:
+        if weights is None:
+            return kind is None
+        try:
+            schema.unpack_weights(weights, self.n_features)
+        except ValueError:
+            return False
+        return kind in ("ranking", "weighting")
+
+    def find_outcomes(self, rows: Sequence[Row]) -> Flags:
+        """Cuts of orders, or preferences, with as many coefficients as features, and so on."""
+        _, splits, kinds, preferences, predictions, scores, _, _, _, notes = zip(*rows, strict=True)
+        right = np.array([self._has_form(row) for row in rows], dtype=bool)
+        subsets = np.array(
+            [kind == "subset" and blob is not None for kind, blob in zip(kinds, preferences, strict=True)]
+        )
+        right[subsets] &= self._are_features(list(compress(preferences, subsets)))
+        return right & self._are_scores(scores, notes) & self._are_predictions(predictions, splits)
+
+    def _has_form(self, outcome: Row) -> bool:
+        """Whether it is cut from an order that there is, or has a preference, and a coefficient for each feature."""
+        candidate, split, kind, preference, _, _, coefficients, *_ = outcome
         n_selected = None
         if preference is None:
             ordering, size = self.cuts.get(candidate, (None, 0))
-            possible = kind == "subset" and (ordering, split) in self.order_sizes
-            n_selected = min(size, self.order_sizes.get((ordering, split), 0))
+            n_ordered = self.order_sizes.get((ordering, split))
+            if kind != "subset" or n_ordered is None:
+                return False
+            n_selected = min(size, n_ordered)
         elif kind == "subset":
-            columns = np.frombuffer(preference, "<i4")
-            possible, n_selected = self._are_features(columns), columns.size
-        else:
-            possible = kind in get_args(Kind) and len(preference) == 8 * self.n_features
-        return (
-            possible
-            and (scores is None or self._are_scores(scores, note))
-            and (predictions is None or split not in self.n_tests or self._are_predictions(predictions, split))
-            and (coefficients is None or (n_selected is not None and len(coefficients) == 4 * n_selected))
-        )
+            n_selected = len(preference) // 4
+        elif kind not in get_args(Kind) or len(preference) != 8 * self.n_features:
+            return False
+        return coefficients is None or (n_selected is not None and len(coefficients) == 4 * n_selected)
 
-    def allows_effects(self, row: Row) -> bool:
+    def find_effects(self, rows: Sequence[Row]) -> Flags:
         """As many values as the features have; both have 4 bytes."""
-        *_, features, effects = row
-        n_values = effect_width(self.n_classes or 0) * len(features)
-        return len(effects) == n_values and self._are_features(np.frombuffer(features, "<i4"))
+        width = effect_width(self.n_classes or 0)
+        complete = [len(effects) == width * len(features) for *_, features, effects in rows]
+        return self._are_features([features for *_, features, _ in rows]) & complete
 
-    def allows_quantiles(self, row: Row) -> bool:
+    def find_quantiles(self, rows: Sequence[Row]) -> Sequence[bool]:
         """Those of each class, or of each third of the target."""
-        return len(row[-1]) == 8 * len(QUANTILES) * (len(THIRDS) if self.n_classes is None else self.n_classes)
+        n_groups = len(THIRDS) if self.n_classes is None else self.n_classes
+        return [len(quantiles) == 8 * len(QUANTILES) * n_groups for *_, quantiles in rows]
 
-    def _are_features(self, columns: Any) -> bool:
-        """Whether there are such features, in ascending order."""
-        if not columns.size:
-            return True
-        return bool(columns[0] >= 0 and columns[-1] < self.n_features and (columns[1:] > columns[:-1]).all())
+    # What blobs hold: all of a table at once, as looking into each by itself would take longer than reading it
 
-    def _are_scores(self, blob: bytes, note: str) -> bool:
-        """Whether there is a score of each metric, in its range; of an undefined one, the fit has a note that says why.
+    def _are_features(self, blobs: Sequence[bytes], *, ascending: bool = True) -> Flags:
+        """Which blobs hold features that there are, each once, and in ascending order if they must be."""
+        right = np.array([len(blob) % 4 == 0 for blob in blobs], dtype=bool)
+        lists = [np.frombuffer(blob, "<i4") for blob in compress(blobs, right)]
+        if not ascending:
+            lists = [np.sort(columns) for columns in lists]
+        ends = np.cumsum([columns.size for columns in lists])
+        columns = np.concatenate([*lists, np.empty(0, np.int32)])
+        follows = np.ones(columns.size, dtype=bool)  # another feature of the same list
+        follows[[0, *ends[:-1]] if columns.size else []] = False
+        wrong = (columns < 0) | (columns >= self.n_features)
+        wrong[1:] |= follows[1:] & (columns[1:] <= columns[:-1])
+        right[np.flatnonzero(right)[np.searchsorted(ends, np.flatnonzero(wrong), side="right")]] = False
+        return right
+
+    def _are_scores(self, blobs: Sequence[bytes | None], notes: Sequence[str]) -> Flags:
+        """Which have a score of each metric, in its range or undefined for a reason.
 
         Scorers that holdfast does not know may return anything.
         """
-        if len(blob) != 8 * len(self.score_ranges):
-            return False
-        return all(
-            limits is None or limits.low - SLACK <= score <= limits.high + SLACK or (math.isnan(score) and note)
-            for score, limits in zip(struct.unpack(f"<{len(blob) // 8}d", blob), self.score_ranges, strict=True)
-        )
+        n_bytes = 8 * len(self.scores)
+        right = np.array([blob is None or len(blob) == n_bytes for blob in blobs], dtype=bool)
+        scored = [index for index, blob in enumerate(blobs) if blob is not None and right[index]]
+        values = np.frombuffer(b"".join([blobs[index] or b"" for index in scored]), "<f8")
+        for score, column in zip(self.scores, values.reshape(-1, len(self.scores)).T, strict=True):
+            if score is None:
+                continue
+            in_range = (column >= score.low - SLACK) & (column <= score.high + SLACK)
+            for position in np.flatnonzero(~in_range).tolist():
+                undefined = math.isnan(column[position]) and _may_be_undefined(score, notes[scored[position]])
+                right[scored[position]] &= undefined
+        return right
 
-    def _are_predictions(self, blob: bytes, split: int) -> bool:
-        """Whether there is one prediction for each held-out row, of a class that there is."""
-        n_test = self.n_tests[split]
-        size, rest = divmod(len(blob), n_test) if n_test else (0, 1)
-        if rest or size not in ((8,) if self.n_classes is None else (1, 2, 4, 8)):
-            return False
-        return self.n_classes is None or int(np.frombuffer(blob, dtype=f"<u{size}").max()) < self.n_classes
+    def _are_predictions(self, blobs: Sequence[bytes | None], splits: Sequence[int]) -> Flags:
+        """Which have one prediction for each held-out row, of a class that there is."""
+        right, by_size = np.ones(len(blobs), dtype=bool), dict[int, list[int]]()
+        for index, (blob, split) in enumerate(zip(blobs, splits, strict=True)):
+            if blob is None or split not in self.n_tests:
+                continue
+            size, rest = divmod(len(blob), self.n_tests[split]) if self.n_tests[split] else (0, 1)
+            right[index] = not rest and size in ((8,) if self.n_classes is None else (1, 2, 4, 8))
+            if right[index] and self.n_classes is not None:
+                by_size.setdefault(size, []).append(index)
+        for size, indices in by_size.items():
+            codes = np.frombuffer(b"".join([blobs[index] or b"" for index in indices]), f"<u{size}")
+            ends = np.cumsum([len(blobs[index] or b"") // size for index in indices])
+            wrong = np.searchsorted(ends, np.flatnonzero(codes >= self.n_classes), side="right")
+            right[np.array(indices)[wrong]] = False
+        return right
 
 
-CONTENTS: Mapping[str, Callable[[Known, Row], bool]] = {
-    "splits": Known.allows_split,
-    "orders": Known.allows_order,
-    "outcomes": Known.allows_outcome,
-    "effects": Known.allows_effects,
-    "quantiles": Known.allows_quantiles,
+UNDEFINED = ("r2", "explained_variance", "roc_auc")
+"""What the names of the scores begin with that are undefined on some rows: few rows, one class, infinite errors."""
+REASON = re.compile(r"^(UndefinedMetricWarning: (?!.* being set to )|RuntimeWarning: invalid value)", re.MULTILINE)
+"""How scikit-learn's warning of an undefined score begins; of ill-defined scores it says what they are set to."""
+
+
+def _may_be_undefined(score: Score, note: str) -> bool:
+    """Whether a study would have stored no number of a score with this note; scorers of others need not say why."""
+    return not isinstance(score.scorer, str) or (score.scorer.startswith(UNDEFINED) and bool(REASON.search(note)))
+
+
+CONTENTS: Mapping[str, Callable[[Known, Sequence[Row]], Sequence[bool] | Flags]] = {
+    "splits": Known.find_splits,
+    "orders": Known.find_orders,
+    "outcomes": Known.find_outcomes,
+    "effects": Known.find_effects,
+    "quantiles": Known.find_quantiles,
 }
 
 
@@ -400,7 +463,7 @@ def repair_structure(connection: sqlite3.Connection, path: Any) -> None:
         memory.execute("DELETE FROM totals")
         for table in (*schema.TABLES.values(), schema.TOTALS):
             insert = table.insert.replace("INSERT", "INSERT OR IGNORE", 1)  # a page that is used twice gives rows twice
-            memory.executemany(insert, map(table.seal, read_table(connection, table).rows))
+            memory.executemany(insert, table.seal(read_table(connection, table).rows))
         memory.backup(connection)
     warnings.warn(f"The structure of {path} was faulty ({fault}) and was rebuilt.", UserWarning, stacklevel=7)
 

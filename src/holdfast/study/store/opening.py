@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import compress, count
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -383,10 +383,11 @@ def read_overview(path: str | Path) -> Overview | None:
             return None
         with snapshot(store):
             wanted = "SELECT * FROM meta WHERE key IN ('plan', 'data_record', 'declared', 'command')"
-            rows = [row[:2] for row in store.connection.execute(wanted) if META.is_sound(row)]
+            rows = store.connection.execute(wanted).fetchall()
+            facts_read = [row[:2] for row in compress(rows, META.find_sound(rows))]
             by_number = "SELECT family FROM candidates GROUP BY family ORDER BY min(candidate)"
             families = [family for (family,) in store.connection.execute(by_number)]
-    stored = checking.parse_meta(rows)
+    stored = checking.parse_meta(facts_read)
     facts = {key: value for key, value in stored.items() if checking.is_possible_fact(key, stored)}
     if not {"plan", "data_record", "declared"} <= set(facts):
         return None

@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -76,43 +77,76 @@ class Table:
         """The statement that reads all rows by key, with their checksums last."""
         return f"SELECT * FROM {self.name} ORDER BY {', '.join(self.key)}"
 
-    def seal(self, values: Iterable[Any]) -> Row:
-        """A row as SQLite gives it back, with its checksum."""
-        given = zip(values, self.columns.values(), strict=True)
-        row = tuple([None if value is None or value != value else PYTHON[kind](value) for value, kind in given])
-        if not _fits(self, tuple(map(type, row))):
+    def seal(self, rows: Iterable[Iterable[Any]]) -> list[Row]:
+        """Rows as SQLite gives them back, each with its checksum."""
+        kinds = [PYTHON[kind] for kind in self.columns.values()]
+        plain = [
+            tuple([
+                None if value is None or value != value else kind(value)
+                for value, kind in zip(row, kinds, strict=True)
+            ])
+            for row in rows
+        ]  # fmt: skip
+        checksums = self.checksums(plain)
+        if None in checksums:
             raise ValueError(
-                f"Expected a value for each of {', '.join(self.columns)} in {self.name}, got {row!r:.200}."
+                f"Expected a value for each of {', '.join(self.columns)} in {self.name}, got "
+                f"{plain[checksums.index(None)]!r:.200}."
             )
-        return (*row, self._checksum(row))
+        return [(*row, checksum) for row, checksum in zip(plain, checksums, strict=True)]
 
-    def is_sound(self, row: Row) -> bool:
-        """Whether a row that was read, with its checksum, is one that was written."""
-        if row[-1] != self._checksum(row[:-1]) or not _fits(self, tuple(map(type, row[:-1]))):
-            return False
-        try:
-            if self.json_column is not None:
-                json.loads(row[list(self.columns).index(self.json_column)])
-        except (ValueError, RecursionError):
-            return False
-        return True
+    def find_sound(self, rows: Sequence[Row]) -> list[bool]:
+        """Which rows that were read, with their checksums last, are as they were written."""
+        checksums = self.checksums([row[:-1] for row in rows])
+        sound = [row[-1] == checksum for row, checksum in zip(rows, checksums, strict=True)]
+        if self.json_column is not None:
+            column = list(self.columns).index(self.json_column)
+            sound = [right and _is_json(row[column]) for right, row in zip(sound, rows, strict=True)]
+        return sound
 
-    def _checksum(self, row: Row) -> int:
-        """A number of 64 bits; blobs are taken as they are, as writing them as text takes four times as long."""
-        plain = [self.name, *[(len(value),) if type(value) is bytes else value for value in row]]
-        blobs = [value for value in row if type(value) is bytes]
-        return int.from_bytes(
-            blake2b(b"".join([ascii(plain).encode(), *blobs]), digest_size=8).digest(), "little", signed=True
-        )
+    def checksums(self, rows: Sequence[Row]) -> list[int | None]:
+        """A number of 64 bits for each row; None where a value is not of the type of its column.
+
+        What is summed is the row as Python's ``ascii`` writes a list of it, blobs by their lengths and then as they
+        are. A store may have 100,000 rows: all that have values of the same types are written by one pattern.
+        """
+        checksums: list[int | None] = [None] * len(rows)
+        same_types: dict[tuple[type, ...], list[int]] = {}
+        for index, types in enumerate(zip(*[map(type, column) for column in zip(*rows, strict=True)], strict=True)):
+            same_types.setdefault(types, []).append(index)
+        for types, indices in same_types.items():
+            pattern = _make_pattern(self, types)
+            if pattern is None:
+                continue
+            columns = list(zip(*[rows[index] for index in indices], strict=True))
+            blobs = [column for column, kind in zip(columns, types, strict=True) if kind is bytes]
+            plain = [map(len, column) if kind is bytes else column for column, kind in zip(columns, types, strict=True)]
+            texts = map(pattern.__mod__, zip(*plain, *blobs, strict=True))
+            digests = b"".join([blake2b(text, digest_size=8).digest() for text in texts])
+            for index, checksum in zip(indices, np.frombuffer(digests, "<i8").tolist(), strict=True):
+                checksums[index] = checksum
+        return checksums
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 @cache
-def _fits(table: Table, types: tuple[type, ...]) -> bool:
-    """Whether values of these types may be in a row of a table."""
+def _make_pattern(table: Table, types: tuple[type, ...]) -> bytes | None:
+    """The pattern by which rows with values of these types are written; None if they cannot be in the table."""
     columns = zip(types, table.columns.items(), strict=True)
-    return all(
-        given is PYTHON[kind] or (given is type(None) and name in table.optional) for given, (name, kind) in columns
-    )
+    if any(
+        given is not PYTHON[kind] and not (given is NoneType and name in table.optional)
+        for given, (name, kind) in columns
+    ):
+        return None
+    values = ", ".join("(%d,)" if given is bytes else "%a" for given in types)
+    return f"[{table.name!a}, {values}]{'%b' * types.count(bytes)}".encode()
 
 
 def add_checksums(checksums: Iterable[int], total: int = 0) -> int:
@@ -183,7 +217,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
         form = "" if [table.columns[name] for name in table.key] == ["INTEGER"] else " WITHOUT ROWID"
         columns = f"{table.definition}, checksum INTEGER, PRIMARY KEY ({', '.join(table.key)})"
         connection.execute(f"CREATE TABLE {table.name} ({columns}){form}")
-    connection.executemany(TOTALS.insert, [TOTALS.seal((name, 0, 0)) for name in TABLES])
+    connection.executemany(TOTALS.insert, TOTALS.seal((name, 0, 0) for name in TABLES))
     connection.execute("COMMIT")
 
 

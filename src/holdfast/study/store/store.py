@@ -5,7 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ class Store:
             self._totals = dict(before)
             yield
             if self._totals != before:
-                rows = [schema.TOTALS.seal((name, *counted)) for name, counted in self._totals.items()]
+                rows = schema.TOTALS.seal((name, *counted) for name, counted in self._totals.items())
                 self.connection.execute("DELETE FROM totals")
                 self.connection.executemany(schema.TOTALS.insert, rows)
         except BaseException:
@@ -88,8 +88,8 @@ class Store:
 
     def _read_totals(self) -> dict[str, tuple[int, int]]:
         """How many rows each table has, and the sum of their checksums, where that is not damaged."""
-        rows = self.connection.execute(schema.TOTALS.select)
-        return {row[0]: row[1:-1] for row in rows if schema.TOTALS.is_sound(row)}
+        rows = self.connection.execute(schema.TOTALS.select).fetchall()
+        return {row[0]: row[1:-1] for row in compress(rows, schema.TOTALS.find_sound(rows))}
 
     def _count(self, table: Table, n: int, checksums: Iterable[int]) -> None:
         """Add to the total of a table; one that is damaged stays lost, so that it is noticed."""
@@ -106,8 +106,8 @@ class Store:
 
     def write(self, table: Table, rows: Iterable[Iterable[Any]]) -> None:
         """Write rows, in place of those with the same keys."""
-        sealed = map(table.seal, rows)
-        while batch := list(islice(sealed, BATCH_ROWS)):
+        rows = iter(rows)
+        while batch := table.seal(islice(rows, BATCH_ROWS)):
             self.connection.execute("SAVEPOINT rows")
             try:
                 self.connection.executemany(table.insert, batch)
@@ -129,7 +129,7 @@ class Store:
     def rewrite(self, tables: Mapping[Table, Sequence[Row]]) -> None:
         """Replace all rows of these tables, whatever was there, and count them anew."""
         for table, rows in tables.items():
-            sealed = [table.seal(row) for row in rows]
+            sealed = table.seal(rows)
             self.connection.execute(f"DELETE FROM {table.name}")
             self.connection.executemany(table.insert, sealed)
             self._totals[table.name] = len(sealed), schema.add_checksums(row[-1] for row in sealed)
