@@ -21,7 +21,7 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "number": ((int, float), "a number"),
     "flag": ((bool,), "true or false"),
 }
-"""What a value in a file has to be, with words for it; a text if not said here."""
+"""What a value in a file has to be, with words for it; any other is a text."""
 
 
 # fmt: off

@@ -80,7 +80,7 @@ def benchmark(
         listed = ", ".join(f"{task} ({dataset})" for dataset, task in tasks.items())
         raise ValueError(f"Expected data sets of one task, got {listed}; give --task, or run two benchmarks.")
     folder = None if no_store else store_dir
-    with notes(quiet), stopped_cleanly(None if folder is None else "the same command does"), _naming_the_folder():
+    with notes(quiet), stopped_cleanly(None if folder is None else "the same command does"), _suggest_folder():
         from holdfast.benchmarking import benchmark as run_benchmark
 
         result = run_benchmark(
@@ -107,34 +107,34 @@ def benchmark(
 
 def _read_tables(tables: list[str], chosen: dict[str, Any], quiet: bool) -> "dict[str, Table]":
     """Read every table; a name is that of its file, or as it was typed where two files have the same."""
-    asked = [_split_target(text, chosen.get("target")) for text in tables]
-    stems = [Path(Path(data).name.removesuffix(".gz")).stem if Path(data).exists() else data for data, _ in asked]
-    names = [data if stems.count(stem) > 1 else stem for (data, _), stem in zip(asked, stems, strict=True)]
+    requested = [_split_target(text, chosen.get("target")) for text in tables]
+    stems = [Path(Path(data).name.removesuffix(".gz")).stem if Path(data).exists() else data for data, _ in requested]
+    names = [data if stems.count(stem) > 1 else stem for (data, _), stem in zip(requested, stems, strict=True)]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"Expected different data sets, got {name!r} twice.")
-    found = {}
-    for name, (data, target) in zip(names, asked, strict=True):
+    data_sets = {}
+    for name, (data, target) in zip(names, requested, strict=True):
         try:
-            found[name] = read({**chosen, "data": data, "target": target}, quiet, name)
+            data_sets[name] = read({**chosen, "data": data, "target": target}, quiet, name)
         except ValueError as error:
             raise ValueError(f"{data}: {error}" if data not in str(error) else str(error)) from None
-    return found
+    return data_sets
 
 
 def _split_target(text: str, target: str | None) -> tuple[str, str | None]:
     """Separate FILE:TARGET; a file of that whole name, or a known data set, has no target in it."""
     from holdfast.io.files import as_path
 
-    file, colon, own = text.rpartition(":")
-    if colon and own and not as_path(text).exists() and as_path(file).exists():
-        return str(as_path(file)), own
+    file, colon, column = text.rpartition(":")
+    if colon and column and not as_path(text).exists() and as_path(file).exists():
+        return str(as_path(file)), column
     return str(as_path(text)), target
 
 
 @contextmanager
-def _naming_the_folder() -> Iterator[None]:
-    """Say where another study can be stored."""
+def _suggest_folder() -> Iterator[None]:
+    """Add to an error of a store how to choose another folder."""
     from holdfast.study import StoreError
 
     try:

@@ -100,8 +100,8 @@ def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) ->
         choice = result.choose(how.rule, metric=how.metric, measure=how.measure, level=how.level, **how.options)
         front = result.pareto(how.metric, how.measure, level=how.level)
     if as_json:
-        kept = None if result.path is None else str(result.path)
-        print_json("tradeoff", {"choice": choice.to_dict(), "pareto": front.to_dict(), "store": kept})
+        store = None if result.path is None else str(result.path)
+        print_json("tradeoff", {"choice": choice.to_dict(), "pareto": front.to_dict(), "store": store})
     else:
         _print_choice(front, choice)
 
@@ -180,35 +180,35 @@ def nested(
                 f"The study is run {times} times: about {format_duration(seconds)} on one core (--jobs -1 uses all)."
             )
         try:
-            found = nested_choice(
+            evaluated = nested_choice(
                 study, table.X, table.y, rule=how.rule, outer=held_out, groups=table.groups, metric=how.metric,
                 measure=how.measure, level=how.level, n_jobs=chosen["jobs"], progress=not quiet, **how.options,
             )  # fmt: skip
         except StudyError as error:
             raise ValueError(str(error).partition("\n")[0]) from None
     if as_json:
-        print_json("nested", found.to_dict())
+        print_json("nested", evaluated.to_dict())
     else:
-        _print_nested(found, level)
+        _print_nested(evaluated, level)
 
 
-def _print_nested(found: "NestedChoice", level: float) -> None:
-    out, choice = console(), found.choice
+def _print_nested(evaluated: "NestedChoice", level: float) -> None:
+    out, choice = console(), evaluated.choice
     low, high = choice.score_interval
     out.print(f"The choice ({choice.rule}): {choice.reason}")
     out.print(
         f"On rows that took no part in the choice, its {choice.metric} is {number(choice.score)} "
         f"{interval(low, high)} ({format_percent(level)} interval); on the resamples that it was chosen on it was "
-        f"{number(found.promised)}."
+        f"{number(evaluated.promised)}."
     )
     rows = (
         [fold, row["candidate"], number(row["score"]), number(row["promised"]), row["held_out"]]
-        for fold, row in enumerate(found.folds.to_dict(orient="records"), start=1)
+        for fold, row in enumerate(evaluated.folds.to_dict(orient="records"), start=1)
     )
     out.print(table("outer fold", "chosen without it", choice.metric, "promised", "rows", rows=rows))
     out.print(
-        f"The selections of the {len(found.folds)} folds agree: {found.stability.measure} = "
-        f"{number(found.stability.value)} {interval(*found.stability.ci(level))}."
+        f"The selections of the {len(evaluated.folds)} folds agree: {evaluated.stability.measure} = "
+        f"{number(evaluated.stability.value)} {interval(*evaluated.stability.ci(level))}."
     )
 
 
@@ -265,7 +265,7 @@ def replicate(
             print_stderr(f"The candidate is {candidate}, which the report shows; --candidate takes a different one.")
     with notes(quiet), stopped_cleanly():
         try:
-            found = replicability(
+            estimate = replicability(
                 study, table, candidate=candidate, n_pairs=pairs, control=control, thorough=thorough,
                 measures=[parse_measure(text) for text in measure or ()], top=top,
                 level=level, n_jobs=chosen["jobs"], progress=not quiet,
@@ -274,11 +274,11 @@ def replicate(
             message = str(error).partition("\n")[0] if isinstance(error, StudyError) else str(error)
             raise ValueError(message.replace("Expected candidate=,", "Expected --candidate NAME,")) from None
     if as_json:
-        print_json("replicability", found.to_dict())
+        print_json("replicability", estimate.to_dict())
     else:
-        _print_replicability(found)
+        _print_replicability(estimate)
     if store is not None and candidate is not None:
-        _store(store, candidate, found, study, table, quiet)
+        _store(store, candidate, estimate, study, table, quiet)
 
 
 def replicate_stored(
@@ -291,15 +291,15 @@ def replicate_stored(
         print_stderr("What a new study would select is not stored yet: repeated split-half follows.")
     chosen, table, study = settle(typed, allow, file=stored_command(store), source=str(store)).plan(quiet=True)
     with notes(quiet), stopped_cleanly():
-        found = replicability(
+        estimate = replicability(
             study, table, candidate=candidate, n_pairs=N_PAIRS, top=top, n_jobs=chosen["jobs"], progress=not quiet
         )
-    _store(store, candidate, found, study, table, quiet)
-    return found
+    _store(store, candidate, estimate, study, table, quiet)
+    return estimate
 
 
-def _store(store: Path, candidate: str, found: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
-    """Store the result for the report, if it is about the very study of the store; else say why not."""
+def _store(store: Path, candidate: str, estimate: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
+    """Store the result for the report, if it is about the very study of the store; else print why not."""
     from holdfast.replication import has_split_halves, store_replicability
     from holdfast.study import load_study
     from holdfast.study.matching import match_store
@@ -313,7 +313,7 @@ def _store(store: Path, candidate: str, found: "Replicability", study: "Study", 
             differences = "" if match is None else f": {'; '.join(match.differences)}"
             print_stderr(f"The result is not stored in {store}, as its study is not the same{differences}.")
             return
-        store_replicability(store, found)
+        store_replicability(store, estimate)
     except StoreError as error:
         print_stderr(f"The result is not stored: {error}")
         return
@@ -321,31 +321,34 @@ def _store(store: Path, candidate: str, found: "Replicability", study: "Study", 
         print_stderr(f"The result is stored in {store}; a report on {candidate} shows it.")
 
 
-def _print_replicability(found: "Replicability") -> None:
+def _print_replicability(estimate: "Replicability") -> None:
     out = console()
-    out.print(found.sentence, style="bold")
-    if found.rows_sentence:
-        out.print(found.rows_sentence)
-    known = found.reason is None
+    out.print(estimate.sentence, style="bold")
+    if estimate.rows_sentence:
+        out.print(estimate.rows_sentence)
+    known = estimate.reason is None
     if known:
-        share = f"{format_percent(found.level)} interval"
+        share = f"{format_percent(estimate.level)} interval"
         out.print(
-            f"Agreement of this selection with that of a new study of {found.n_rows:,} rows: {number(found.agreement)} "
-            f"{interval(*found.interval)} ({share}), extrapolated; of two studies of {found.n_rows // 2:,} rows: "
-            f"{number(found.half_agreement)} {interval(*found.half_interval)}. 0 is chance, 1 the same features."
+            f"Agreement of this selection with that of a new study of {estimate.n_rows:,} rows: "
+            f"{number(estimate.agreement)} {interval(*estimate.interval)} ({share}), extrapolated; of two studies of "
+            f"{estimate.n_rows // 2:,} rows: {number(estimate.half_agreement)} {interval(*estimate.half_interval)}. "
+            "0 is chance, 1 the same features."
         )
-    for name, value in found.other_measures.items():
-        out.print(f"By {name}, two studies of {found.n_rows // 2:,} rows agree by {number(value)}.")
-    for caution in found.cautions:
+    for name, value in estimate.other_measures.items():
+        out.print(f"By {name}, two studies of {estimate.n_rows // 2:,} rows agree by {number(value)}.")
+    for caution in estimate.cautions:
         out.print(f"Caution: {caution}")
     if not known:
         return
-    if found.n_empty:
-        out.print(f"{found.n_empty} of {found.n_pairs} splits were left out: a half selected nothing, or everything.")
+    if estimate.n_empty:
+        out.print(
+            f"{estimate.n_empty} of {estimate.n_pairs} splits were left out: a half selected nothing, or everything."
+        )
     rows = (
         [row["feature"], format_number(row["probability"]), format_percent(row["frequency"], 0)]
-        for row in found.frame.head(MAX_FEATURES).to_dict(orient="records")
+        for row in estimate.frame.head(MAX_FEATURES).to_dict(orient="records")
     )
     out.print(table("feature", "probability in a new study", "share of halves of these data", rows=rows))
-    if found.n_selected > MAX_FEATURES:
-        out.print(f"… and {found.n_selected - MAX_FEATURES:,} more (--json prints all)")
+    if estimate.n_selected > MAX_FEATURES:
+        out.print(f"… and {estimate.n_selected - MAX_FEATURES:,} more (--json prints all)")

@@ -56,18 +56,18 @@ def features(
     result = load_study(store)
     with notes(quiet):
         X = None if data is None else read_again(store, result, data, target).X
-        found = result.features(candidate, level=level, threshold=threshold, X=X)
-        rows = add_new_study(result, found, find_known(result, found.candidate, level=level, X=X))
+        selected = result.features(candidate, level=level, threshold=threshold, X=X)
+        rows = add_new_study(result, selected, find_known(result, selected.candidate, level=level, X=X))
     if csv is not None:
         from holdfast.study.exports import write_table
 
         write_table(rows, csv, options.check_table_format(table_format, csv))
     if as_json:
-        print_json("features", found.to_dict() | {"frame": to_plain(rows)})
+        print_json("features", selected.to_dict() | {"frame": to_plain(rows)})
     elif csv is not None:
         write(str(csv))
     else:
-        _print_features(found, rows)
+        _print_features(selected, rows)
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -121,8 +121,8 @@ def check(
     if require is not None and not 0 <= require <= 1:
         raise ValueError(f"Expected a share from 0 to 1 for --require, got {require}.")
     result = load_study(store)
-    wanted = list(dict.fromkeys(name_features(read_list(names, column), result)))
-    _refuse_unknown(wanted, result)
+    features = list(dict.fromkeys(name_features(read_list(names, column), result)))
+    _refuse_unknown(features, result)
     with notes(quiet):
         chosen = default_candidate(result) if candidate is None else candidate
         X = None if data is None else read_again(store, result, data, target).X
@@ -132,32 +132,19 @@ def check(
         typed = {"data": str(data), **({} if target is None else {"target": target})}
         known = replicate_stored(store, chosen, typed, allow, top=top, quiet=quiet).at_level(level)
     with notes(quiet):
-        checked = check_list(wanted, result, chosen, known=known, X=X, level=level, threshold=threshold, top=top)
-    passed = require is None or checked.n_holding >= require * len(wanted)
-    sentence = "" if require is None else _describe_gate(checked, require, passed)
+        checked = check_list(features, result, chosen, known=known, X=X, level=level, threshold=threshold, top=top)
+    gate = None if require is None else checked.judge(require)
     if as_json:
         rows = checked.frame.reset_index().to_dict(orient="records")
         record = {"candidate": chosen, "features": rows, "conclusion": checked.conclusion,
                   "new_study": checked.new_study.to_dict()}  # fmt: skip
-        print_json("check", record | ({"passed": passed} if sentence else {}))
+        print_json("check", record | ({} if gate is None else {"passed": gate[1]}))
     else:
         _print_check(checked, result)
         command = f"holdfast check {quote_path(names)} --store {quote_path(store)} --data FILE"
         console().print(checked.new_study.sentence.replace("X= and y= estimate", f"{command} estimates"))
-    if sentence:
-        close_gate(sentence, passed)
-
-
-def _describe_gate(checked: "ListCheck", require: float, passed: bool) -> str:
-    """Whether enough of a list holds, in a sentence for a log."""
-    size, holding = len(checked.frame), checked.n_holding
-    undecided = int((checked.frame["verdict"] == "undecided").sum())
-    more = f", {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
-    return (
-        f"{'Passed' if passed else 'Not passed'}: {holding} of {format_count(size, 'feature')} "
-        f"{'holds' if holding == 1 else 'hold'} ({format_percent(holding / size, 0)}; at least "
-        f"{format_percent(require, 0)} required){more}."
-    )
+    if gate is not None:
+        close_gate(*gate)
 
 
 # Lists
@@ -169,18 +156,18 @@ def read_list(names: str, column: str | None) -> list[str]:
     if not path.is_file():
         if path.suffix in (".txt", ".csv", ".tsv"):
             raise ValueError(f"There is no file {names}; give a file with names, or names separated by commas.")
-        found = [name.strip() for name in names.split(",")]
+        listed = [name.strip() for name in names.split(",")]
     elif path.suffix.lower() in (".csv", ".tsv") or column is not None:
-        found = _read_column(path, column)
+        listed = _read_column(path, column)
     else:
-        found = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    kept = list(dict.fromkeys(name for name in found if name))
-    if not kept:
+        listed = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    distinct = list(dict.fromkeys(name for name in listed if name))
+    if not distinct:
         raise ValueError(
             f"Expected names of features, got {names!r} with none; give names separated by commas, or a file with one "
             "name per line."
         )
-    return kept
+    return distinct
 
 
 def _read_column(path: Path, column: str | None) -> list[str]:
@@ -200,45 +187,45 @@ def _read_column(path: Path, column: str | None) -> list[str]:
     return values if known or column else [str(chosen).strip(), *values]  # a list without a header begins at once
 
 
-def _refuse_unknown(wanted: Sequence[str], result: "StudyResult") -> None:
+def _refuse_unknown(listed: Sequence[str], result: "StudyResult") -> None:
     known = list(map(str, result.feature_names))
-    if set(wanted).isdisjoint(known):
+    if set(listed).isdisjoint(known):
         from holdfast.declared import did_you_mean
 
-        hint = did_you_mean(wanted[0], known)
-        raise ValueError(f"No feature of the study has a name of this list, such as {wanted[0]!r}{hint}")
+        hint = did_you_mean(listed[0], known)
+        raise ValueError(f"No feature of the study has a name of this list, such as {listed[0]!r}{hint}")
 
 
 # Printing
 
 
-def _print_features(found: "SelectedFeatures", frame: "pd.DataFrame") -> None:
+def _print_features(selected: "SelectedFeatures", frame: "pd.DataFrame") -> None:
     out, rows = console(), frame.head(MAX_PRINTED).to_dict(orient="records")
-    cut = "" if found.top is None else f" (the best {found.top} of each count)"
-    size = f"{format_count(len(found.frame), 'feature')} of {found.n_features:,}"
-    out.print(f"{found.candidate}: {size} were ever selected in {format_count(found.n_runs, 'resample')}{cut}.")
-    uses = ("in models",) if found.has_model_use else ()
-    headers = _headers(found, frame)
+    cut = "" if selected.top is None else f" (the best {selected.top} of each count)"
+    size = f"{format_count(len(selected.frame), 'feature')} of {selected.n_features:,}"
+    out.print(f"{selected.candidate}: {size} were ever selected in {format_count(selected.n_runs, 'resample')}{cut}.")
+    uses = ("in models",) if selected.has_model_use else ()
+    headers = _headers(selected, frame)
     cells = (
         [*_cells(row, headers), *(row["model_use"] or "–" for _ in uses), ", ".join(map(str, row["stand_ins"][:3])),
          row["verdict"]]
         for row in cast("list[dict[str, Any]]", rows)
     )  # fmt: skip
     out.print(table(*headers, *uses, "stand-ins", "verdict", rows=cells))
-    if len(found.frame) > MAX_PRINTED:
-        least = f"at most {format_percent(found.frame['frequency'].iloc[MAX_PRINTED], 0)} of the resamples"
-        out.print(f"{len(found.frame) - MAX_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
-    out.print(f"No effects: {found.missing}." if found.missing else found.scope)
+    if len(selected.frame) > MAX_PRINTED:
+        least = f"at most {format_percent(selected.frame['frequency'].iloc[MAX_PRINTED], 0)} of the resamples"
+        out.print(f"{len(selected.frame) - MAX_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
+    out.print(f"No effects: {selected.missing}." if selected.missing else selected.scope)
     if uses:
         from holdfast.tradeoff.selected import MODEL_SCOPE
 
         out.print(MODEL_SCOPE)
 
 
-def _headers(found: "SelectedFeatures", frame: "pd.DataFrame") -> list[str]:
+def _headers(selected: "SelectedFeatures", frame: "pd.DataFrame") -> list[str]:
     new_study = ["new study"] if frame["new_study"].notna().any() else []
-    ends = f"{format_percent(found.level)} interval"
-    return ["feature", "frequency", ends, *new_study, "direction", f"{found.effect or 'effect'} [interval]"]
+    ends = f"{format_percent(selected.level)} interval"
+    return ["feature", "frequency", ends, *new_study, "direction", f"{selected.effect or 'effect'} [interval]"]
 
 
 def _cells(row: Mapping[str, Any], headers: Sequence[str]) -> list[str]:
@@ -258,14 +245,14 @@ def _cells(row: Mapping[str, Any], headers: Sequence[str]) -> list[str]:
 def _print_check(checked: "ListCheck", result: "StudyResult") -> None:
     from holdfast.declared import did_you_mean
 
-    out, found, known = console(), checked.found, list(map(str, result.feature_names))
+    out, selected, known = console(), checked.found, list(map(str, result.feature_names))
 
     def verdict(row: Mapping[str, Any]) -> str:
         hint = did_you_mean(row["feature"], known).rstrip(".") if row["verdict"] == "unknown" else ""
         return f"{row['verdict']}{hint}"
 
     rows = cast("list[dict[str, Any]]", checked.frame.reset_index().to_dict(orient="records"))
-    out.print(f"Checked against {found.candidate}, {format_count(found.n_runs, 'resample')}.")
-    headers = _headers(found, checked.frame)
+    out.print(f"Checked against {selected.candidate}, {format_count(selected.n_runs, 'resample')}.")
+    headers = _headers(selected, checked.frame)
     out.print(table(*headers, "verdict", rows=([*_cells(row, headers), verdict(row)] for row in rows)))
     out.print(checked.conclusion)

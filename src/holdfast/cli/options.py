@@ -31,7 +31,7 @@ def named(kind: str, *flags: str, help: str, metavar: str = NAMED) -> Any:
 TYPES: dict[str, Any] = {
     "columns": list[str], "texts": list[str], "flag": bool, "file": Path, "whole number": int, "number": float,
 }  # fmt: skip
-"""The type of a value that is typed; a text if not said here."""
+"""The type of a value that is typed; any other is a text."""
 
 
 def declared(name: str) -> Any:

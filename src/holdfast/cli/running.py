@@ -28,7 +28,7 @@ FILES = [name for name, option in OPTIONS.items() if option.kind == "file" and o
 
 
 def read(options: dict[str, Any], quiet: bool, name: str | None = None) -> "Table":
-    """Read the data, and print a note for every change made to them; ``name`` says to which of several data sets."""
+    """Read the data, and print a note for every change made to them; ``name`` is that of one of several data sets."""
     data, whose = _table(options), "" if name is None else f"{name}: "
     if not quiet:
         for note in data.notes:
@@ -99,7 +99,7 @@ def file_options(path: Path) -> dict[str, Any]:
     return options
 
 
-# Whom to trust
+# Which code may run
 
 
 def check_trust(options: Mapping[str, Any], trust: Mapping[str, "Trust"]) -> None:
@@ -153,7 +153,7 @@ def default_name(data: str) -> str:
 
 
 def list_next(result: "StudyResult", resume: str) -> list[str]:
-    """Where a study is kept, and the commands to type next, in lines; nothing for a study in memory."""
+    """Where a study is stored, and the commands to type next, in lines; nothing for a study in memory."""
     if result.path is None:
         return []
     commands = next_commands(result, resume)
@@ -359,7 +359,7 @@ def _replicate(result: "StudyResult", planned: Planned, quiet: bool) -> str | No
 
 @contextmanager
 def stopped_cleanly(resume: str | None = None) -> Iterator[None]:
-    """Say how to go on after Ctrl-C or SIGTERM."""
+    """Print how to resume after Ctrl-C or SIGTERM."""
     from holdfast.study import StudyInterrupted
 
     try:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from holdfast.inference.designs import DesignedRuns
     from holdfast.measures import Measure
     from holdfast.preferences import Kind, Preferences
-    from holdfast.study import StudyResult
 
 KindOption = Annotated[
     str | None, typer.Option(metavar="subset|ranking|weighting", help="What the numbers of a matrix are.")
@@ -94,8 +93,8 @@ def measure(
     from holdfast.io.selections import is_exported
 
     exported = is_exported(as_path(file))
-    asked = [parse_measure(text) for text in measures or ([] if exported else ["nogueira"])]
-    ready = with_similarity(asked, data, similarity)
+    requested = [parse_measure(text) for text in measures or ([] if exported else ["nogueira"])]
+    ready = with_similarity(requested, data, similarity)
     options: dict[str, Any] = {
         "corrected": corrected, "undefined": parse_undefined(undefined), "method": cast(Any, method)
     }  # fmt: skip
@@ -182,32 +181,32 @@ def measure_exported(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Measure each candidate as the design of its study asks for it, and compare all of them."""
+    """Measure each candidate as the design of its study requires, and compare all of them."""
     from holdfast.inference.designs import design_comparisons, design_stability
     from holdfast.study.stabilities import choose_common_measure
 
     special = {
-        key: options[key] for key, usual in (("corrected", False), ("method", "jackknife")) if options[key] != usual
+        key: options[key] for key, default in (("corrected", False), ("method", "jackknife")) if options[key] != default
     }
     shared = {"X": options["X"], "undefined": options["undefined"]}
     if special and any(runs.has_blocks for runs in designed.values()):
         raise ValueError(f"--corrected and --method are for runs that stand alone, not for the blocks of {file}.")
     kinds = {name: runs.runs.kind for name, runs in designed.items()}
     smallest = min(runs.runs.n_features for runs in designed.values())
-    usual = choose_common_measure(
+    common = choose_common_measure(
         kinds, lambda name: designed[name].runs.sizes.mean(), smallest, measures[0] if measures else None
     )
-    cut = {name: usual.cut(runs) for name, runs in designed.items()}
-    asked: list[str | Measure] = [*measures] or [usual.measure]
+    cut = {name: common.cut(runs) for name, runs in designed.items()}
+    requested: list[str | Measure] = [*measures] or [common.measure]
     with notes(quiet):
         estimates = {
-            name: [design_stability(runs, measure, **shared, **special) for measure in asked]
+            name: [design_stability(runs, measure, **shared, **special) for measure in requested]
             for name, runs in cut.items()
         }
         compared = None
         if len(cut) > 1:
             try:
-                compared = design_comparisons(cut, usual.measure, level=level, **shared)
+                compared = design_comparisons(cut, common.measure, level=level, **shared)
             except ValueError as error:  # where there is too little to compare
                 warnings.warn(f"The candidates were not compared: {error}", UserWarning, stacklevel=2)
     if as_json:
@@ -217,9 +216,9 @@ def measure_exported(
                 {
                     "candidate": name,
                     "kind": cut[name].runs.kind,
-                    "estimates": [estimate.to_dict(level) for estimate in own],
+                    "estimates": [estimate.to_dict(level) for estimate in candidate_estimates],
                 }
-                for name, own in estimates.items()
+                for name, candidate_estimates in estimates.items()
             ],
             "comparison": None if compared is None else compared.to_dict(),
         }
@@ -352,7 +351,7 @@ def compare(
     """
     from holdfast.inference.comparison import compare_many
     from holdfast.study import load_study
-    from holdfast.study.stabilities import compare_studies
+    from holdfast.study.stabilities import compare_studies, describe_pairing
     from holdfast.study.store import is_database
 
     if len(set(files)) < len(files):
@@ -364,9 +363,9 @@ def compare(
             f"Expected stored studies only or files of selections only, got both ({stores[0]}, {other}); export the "
             "study first (holdfast export), or compare them one kind at a time."
         )
-    asked: Measure | None = None
+    requested: Measure | None = None
     if measure_text is not None or not stores:
-        (asked,) = with_similarity([parse_measure(measure_text or "nogueira")], data, similarity)
+        (requested,) = with_similarity([parse_measure(measure_text or "nogueira")], data, similarity)
     parameters: dict[str, Any] = {"level": level, "undefined": parse_undefined(undefined)}
     names = [file.stem for file in files]
     names = names if len(set(names)) == len(files) else list(map(str, files))  # short names, if they differ
@@ -380,9 +379,9 @@ def compare(
         first = next(iter(studies.values()))
         X = None if data is None else read_data_matrix(data, first.preferences(first.finished[0]))
         with notes(quiet):
-            comparisons = compare_studies(studies, candidates, asked, X=X, **parameters)
+            comparisons = compare_studies(studies, candidates, requested, X=X, **parameters)
         if not as_json:
-            console().print(_describe_pairing(studies))
+            console().print(describe_pairing(studies))
     elif candidates:
         raise ValueError(f"Expected stored studies for --candidates, got {files[0]}.")
     elif len(files) < 2:
@@ -394,7 +393,7 @@ def compare(
                 for name, file in zip(names, files, strict=True)
             }
             X = read_data_matrix(data, next(iter(selections.values())))
-            comparisons = compare_many(selections, asked or "nogueira", paired=paired, X=X, **parameters)
+            comparisons = compare_many(selections, requested or "nogueira", paired=paired, X=X, **parameters)
     measure = str(comparisons.pairs.loc[0, "measure"])
     if as_json:
         record = {
@@ -406,19 +405,3 @@ def compare(
         print_json("comparison", record)
     else:
         print_comparisons(measure, comparisons)
-
-
-def _describe_pairing(studies: "dict[str, StudyResult]") -> str:
-    from holdfast.study.stabilities import group_by_splits
-
-    if len(studies) == 1:
-        return "Candidates of one study: compared split by split (paired)."
-    groups = set(group_by_splits(studies).values())
-    if len(groups) == 1:
-        return "The studies have the same data and splits: compared split by split (paired)."
-    sentence = "The studies differ in data or splits: compared as independent"
-    if len(groups) < len(studies):
-        sentence += ", but those with the same data and splits as pairs"
-    kinds = {study.records.perturbation.name for study in studies.values()}
-    made = f" Resamples were made in different ways ({', '.join(sorted(kinds))}), which may explain a difference."
-    return f"{sentence}.{made if len(kinds) > 1 else ''}"

@@ -126,45 +126,26 @@ def show(
     """
     from holdfast.replication import find_answer
     from holdfast.study import load_study
+    from holdfast.tradeoff.selected import default_candidate, judge_stability
 
     if min_stability is not None and not -1 <= min_stability <= 1:
         raise ValueError(f"Expected a stability from -1 to 1 for --min-stability, got {min_stability}.")
     if min_stability is None and candidate is not None:
         raise ValueError("--candidate is for --min-stability; give both, or leave it out.")
     result = load_study(store)
-    gate = None if min_stability is None else _judge_stability(result, candidate, measure, min_stability, level)
+    gate = None
+    if min_stability is not None:
+        chosen = default_candidate(result) if candidate is None else candidate
+        if chosen not in result.candidates:
+            raise ValueError(f"Expected one of {', '.join(result.candidates[:20])} for --candidate, got {chosen}.")
+        with notes(quiet=True):
+            requested = None if measure is None else parse_measure(measure)
+            gate = judge_stability(result, chosen, min_stability, measure=requested, level=level)
     _print_study(
         result, measure, level, quiet, as_json, with_notes=True, new_study=find_answer(result, level), gate=gate
     )
     if gate is not None:
         close_gate(*gate)
-
-
-def _judge_stability(
-    result: "StudyResult", candidate: str | None, measure: str | None, least: float, level: float
-) -> tuple[str, bool]:
-    """Whether the interval of a candidate's stability is at or above a bound, in a sentence for a log."""
-    from holdfast.measures import find_measure
-    from holdfast.tradeoff.selected import default_candidate
-
-    name = default_candidate(result) if candidate is None else candidate
-    if name not in result.candidates:
-        raise ValueError(f"Expected one of {', '.join(result.candidates[:20])} for --candidate, got {name}.")
-    with notes(quiet=True):
-        summary = result.summary(None if measure is None else parse_measure(measure), level=level)
-    row: Any = summary.loc[name]
-    required = f"at least {least:g} required of the whole interval"
-    if row["low"] != row["low"]:
-        reason = row["reason"] if isinstance(row["reason"], str) else "its interval is not known"
-        return f"Undecided: {name}: {reason}; {required}.", False
-    if not find_measure(str(row["measure"]).partition("(")[0]).higher_is_better:
-        raise ValueError(f"Expected a measure that is higher for a more stable selection, got {row['measure']}.")
-    found = f"the stability of {name} is {number(row['stability'])} {interval(row['low'], row['high'])}"
-    if not result.complete:
-        return f"Undecided: the study is not finished; so far {found}, {required}.", False
-    passed = bool(row["low"] >= least)
-    verdict = "Passed" if passed else "Not passed" if row["high"] < least else "Undecided"
-    return f"{verdict}: {found}, {required}.", passed
 
 
 @app.command(rich_help_panel=STUDIES)

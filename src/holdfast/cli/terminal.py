@@ -1,4 +1,4 @@
-"""The door to the terminal, and how results look on it and as JSON: what could command it is shown, not sent."""
+"""Printing to the terminal: results as tables or JSON, notes on stderr; control characters are escaped."""
 
 import re
 import shlex
@@ -27,7 +27,7 @@ CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-
 
 
 def visible(text: str) -> str:
-    r"""The text with each character that could command a terminal written as its code, such as ``\x1b``.
+    r"""The text with each control character written as its code, such as ``\x1b``.
 
     Names of features, columns and files come from strangers too: an escape sequence in one could hide or forge lines.
     """
@@ -65,7 +65,7 @@ def print_stderr(text: str) -> None:
 
 
 def console(*, stderr: bool = False) -> Any:
-    """Where results are printed, with ``stderr`` where progress is told; texts are printed as they are, no markup."""
+    """Where results are printed, with ``stderr`` where progress is shown; texts are printed as they are, no markup."""
     from rich.console import Console
 
     class Terminal(Console):
@@ -164,9 +164,9 @@ def print_candidates(
     level: float,
 ) -> None:
     """Print the stabilities of candidates, and how they compare."""
-    for name, own in estimates.items():
+    for name, candidate_estimates in estimates.items():
         console().print(name, style="bold")
-        print_estimates(preferences[name], own, level)
+        print_estimates(preferences[name], candidate_estimates, level)
     if compared is not None:
         console().print("")
         print_comparisons(str(compared.pairs.loc[0, "measure"]), compared)
@@ -214,7 +214,7 @@ NOT_PASSED = 3
 
 
 def close_gate(sentence: str, passed: bool) -> None:
-    """Say on stderr whether a requirement is met, in a sentence for a log; exit with code 3 if it is not."""
+    """Print on stderr whether a requirement is met, in a sentence for a log; exit with code 3 if it is not."""
     print_stderr(f"holdfast: {sentence}")
     if not passed:
         raise typer.Exit(NOT_PASSED)

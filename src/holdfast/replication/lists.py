@@ -17,7 +17,7 @@ from holdfast.replication.agreements import FrequencyProfile
 from holdfast.replication.result import Replicability, format_expected
 from holdfast.replication.running import find_known, replicability
 from holdfast.study.tables import StudyTables
-from holdfast.text import format_count, join_first
+from holdfast.text import format_count, format_percent, join_first
 from holdfast.tradeoff.selected import (
     HOLDS,
     OFTEN,
@@ -215,15 +215,22 @@ class ListCheck(NamedTuple):
     found: SelectedFeatures
 
     @property
-    def n_holding(self) -> int:
-        """Number of features of the list that hold."""
-        return int((self.frame["verdict"] == HOLDS).sum())
-
-    @property
     def conclusion(self) -> str:
         """Whether the list holds as a whole, in a sentence or two."""
         names = list(map(str, self.frame.index))
         return judge_list(names, self.frame["verdict"].tolist(), self.found.frame)
+
+    def judge(self, share: float) -> tuple[str, bool]:
+        """Return whether at least this share of the list holds, in a sentence for a log and as a yes or no."""
+        size, verdicts = len(self.frame), self.frame["verdict"].tolist()
+        holding, undecided = verdicts.count(HOLDS), verdicts.count("undecided")
+        more = f", {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
+        passed = holding >= share * size
+        return (
+            f"{'Passed' if passed else 'Not passed'}: {holding} of {format_count(size, 'feature')} "
+            f"{'holds' if holding == 1 else 'hold'} ({format_percent(holding / size, 0)}; at least "
+            f"{format_percent(share, 0)} required){more}."
+        ), passed
 
 
 def check_list(

@@ -473,6 +473,21 @@ def group_by_splits(studies: Mapping[str, "StudyTables"]) -> dict[str, int]:
     return {name: numbers[key] for name, key in keys.items()}
 
 
+def describe_pairing(studies: Mapping[str, "StudyTables"]) -> str:
+    """Return in a sentence or two which candidates of these studies are compared split by split."""
+    if len(studies) == 1:
+        return "Candidates of one study: compared split by split (paired)."
+    groups = set(group_by_splits(studies).values())
+    if len(groups) == 1:
+        return "The studies have the same data and splits: compared split by split (paired)."
+    sentence = "The studies differ in data or splits: compared as independent"
+    if len(groups) < len(studies):
+        sentence += ", but those with the same data and splits as pairs"
+    kinds = {study.records.perturbation.name for study in studies.values()}
+    made = f" Resamples were made in different ways ({', '.join(sorted(kinds))}), which may explain a difference."
+    return f"{sentence}.{made if len(kinds) > 1 else ''}"
+
+
 def _find_candidates(studies: Mapping[str, "StudyTables"], asked: Sequence[str] | None) -> dict[str, tuple[str, str]]:
     """Study and candidate by the name in the comparison."""
     known = {

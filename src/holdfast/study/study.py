@@ -248,10 +248,10 @@ class Study:
         self, X: Any, y: Any, groups: Any, treat_as_feature: Iterable[str] | bool = True
     ) -> tuple[StudyData, DataRecord]:
         """The data as fits take them, and the record of them."""
-        given = take_data(X, y, groups)
-        task = self.task or (None if given.table is None else given.table.task)
-        data = prepare_data(given.X, given.y, given.groups, self.covariates, task, self.estimator)
-        return data, record_data(data, given, treat_as_feature)
+        source = take_data(X, y, groups)
+        task = self.task or (None if source.table is None else source.table.task)
+        data = prepare_data(source.X, source.y, source.groups, self.covariates, task, self.estimator)
+        return data, record_data(data, source, treat_as_feature)
 
     def cost(self, X: Any, y: Any = None, *, groups: Any = None) -> dict[str, Any]:
         """Estimate time and disk space of a study from two fits of each candidate.

@@ -19,14 +19,14 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import SWAP_CANDIDATES, feature_table, find_swaps, frequency_interval
 from holdfast.inference.intervals import check_level
 from holdfast.kernels.effects import effect_width
-from holdfast.measures import find_measure
+from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Preferences
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import common_size, corrected_error, take_best
 from holdfast.study.tables import StudyTables
-from holdfast.text import format_number, format_share, join_names
+from holdfast.text import format_interval, format_number, format_share, join_names
 from holdfast.tradeoff.choice import choose
 
 if TYPE_CHECKING:
@@ -661,6 +661,26 @@ def most_stable(estimates: Mapping[str, StabilityEstimate | str]) -> str | None:
     measure = find_measure(next(iter(known.values())).measure.split("(")[0])
     best = max if measure.higher_is_better else min
     return best(known, key=lambda name: known[name].value)
+
+
+def judge_stability(
+    result: StudyTables, candidate: str, least: float, *, measure: Measure | None = None, level: float = 0.95
+) -> tuple[str, bool]:
+    """Return whether the interval of a candidate's stability is at or above a bound, in a sentence for a log too."""
+    row: Any = result.summary(measure, level=level).loc[candidate]
+    required = f"at least {least:g} required of the whole interval"
+    if row["low"] != row["low"]:
+        reason = row["reason"] if isinstance(row["reason"], str) else "its interval is not known"
+        return f"Undecided: {candidate}: {reason}; {required}.", False
+    if not find_measure(str(row["measure"]).partition("(")[0]).higher_is_better:
+        raise ValueError(f"Expected a measure that is higher for a more stable selection, got {row['measure']}.")
+    stability = f"{format_number(row['stability'], 3)} {format_interval(row['low'], row['high'], 3)}"
+    finding = f"the stability of {candidate} is {stability}"
+    if not result.complete:
+        return f"Undecided: the study is not finished; so far {finding}, {required}.", False
+    passed = bool(row["low"] >= least)
+    verdict = "Passed" if passed else "Not passed" if row["high"] < least else "Undecided"
+    return f"{verdict}: {finding}, {required}.", passed
 
 
 def features_that_count(result: StudyTables, candidate: str) -> int | None:

@@ -8,7 +8,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
@@ -37,7 +37,7 @@ class NamedOption:
     Attributes
     ----------
     name : str
-        How it is asked for.
+        Its name in a request.
     label : str
         What readers call it.
     summary : str
@@ -49,9 +49,9 @@ class NamedOption:
     summary: str = ""
 
 
-def list_levels(asked: float) -> tuple[float, ...]:
-    """Return the levels to choose from, with the one that was asked for."""
-    return tuple(sorted({*LEVELS, asked}))
+def list_levels(requested: float) -> tuple[float, ...]:
+    """Return the levels to choose from, with the requested one."""
+    return tuple(sorted({*LEVELS, requested}))
 
 
 def needs_only_runs(measure: Measure) -> bool:
@@ -103,7 +103,7 @@ def list_values(type_: Any) -> dict[str, Any]:
 
 
 def as_typed(value: Any) -> str:
-    """Return a value as a person would type it; an empty text where one has to be given."""
+    """Return a value as a person would type it; an empty text where one is required."""
     if value is REQUIRED:
         return ""
     plain = to_plain(value)
@@ -152,7 +152,7 @@ class FormParameter:
     label : str
         Its name in words.
     default : str
-        Its value if nothing is said, as it would be typed; empty if it has to be given.
+        Its default, as it would be typed; empty if it is required.
     meaning : str
         What it means.
     kind : {"whole number", "number", "choice", "word"}
@@ -160,15 +160,15 @@ class FormParameter:
     choices : tuple of str
         The values that there are; empty if there are too many to list.
     several : bool
-        Whether several values may be given.
+        Whether it takes several values.
     is_size : bool
         Whether it is the number of features to select, which the sizes of a plan set.
     changed : bool
-        Whether this default is not that of the code, which does not serve the task, so that it has to be said.
+        Whether this default is not that of the code, which does not serve the task, so that it is part of the command.
     value : str
-        For rules: the value that was asked for, or the default.
+        For rules: the requested value, or the default.
     required : bool
-        For rules: whether it has to be given.
+        For rules: whether it is required.
     """
 
     name: str
@@ -199,7 +199,7 @@ class FormPart:
     caution : str
         What may not be concluded from its results.
     chosen : bool
-        Whether it is chosen if nothing is said.
+        Whether it is chosen by default.
     grows : str
         For perturbations, the parameter that is the number of resamples, or of their repetitions.
     parameters : tuple of FormParameter
@@ -277,7 +277,7 @@ def compatible_names(registry: Registry[Any], task: Task, several: bool) -> list
 
 
 def _order_bases(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the selectors that others may be built on: first those of holdfast that select a given number."""
+    """Return the selectors that others may be built on: first those of holdfast that select a fixed number."""
     simple = [name for name in names if not _wraps(SELECTORS[name].make)]
     sized = [
         name for name in simple if isinstance(SELECTORS[name].make, type) and "n_features" in SELECTORS[name].parameters
@@ -320,7 +320,9 @@ def _parameters(thing: Any, bases: tuple[str, ...] = (), *, several: bool = Fals
     )
 
 
-def _parameter(name: str, parameter: Parameter, type_: Any, bases: tuple[str, ...], several: bool) -> FormParameter:
+def _parameter(
+    name: str, parameter: Parameter, type_: Any, bases: tuple[str, ...] = (), several: bool = False
+) -> FormParameter:
     default, choices = parameter.default, tuple(list_values(type_))
     if bases and isinstance(default, str) and default in SELECTORS:
         choices, default = bases, default if default in bases else bases[0]
@@ -339,7 +341,7 @@ def plain_words(text: str) -> str:
 
 
 def describe_options() -> tuple[FormParameter, ...]:
-    """Return the options of a study that have a field of their own, as :mod:`holdfast.options` declares them."""
+    """Return the options of a study that have a field in the form, as :mod:`holdfast.options` declares them."""
     return tuple(
         FormParameter(
             name=known.name, label=option.label, default="" if known.default is None else as_typed(known.default),
@@ -354,27 +356,19 @@ def describe_options() -> tuple[FormParameter, ...]:
 # Rules that choose a candidate
 
 
-GIVEN_BY_THE_PAGE = ("level",)
-"""Parameters that the page asks for once, for everything that it shows."""
+SET_BY_THE_PAGE = ("level",)
+"""Parameters that the page sets for everything that it shows."""
 
 
-def describe_inputs(rule: Rule, given: Mapping[str, str]) -> tuple[FormParameter, ...]:
-    """Return the parameters of a rule that can be asked for on a page, with their values as text."""
+def describe_inputs(rule: Rule, texts: Mapping[str, str]) -> tuple[FormParameter, ...]:
+    """Return the parameters of a rule that a page has fields for, with their values as text."""
     types, inputs = read_types(rule.decide), []
     for name, parameter in rule.parameters.items():
-        type_ = types.get(name, str)
-        kind = kind_of(type_)
-        if name in GIVEN_BY_THE_PAGE or kind is None:
-            continue
-        default = as_typed(parameter.default)
-        shown = "" if kind != "choice" and default == NONE else default
-        inputs.append(
-            FormParameter(
-                name=name, label=separate_words(name), default=default, meaning=parameter.meaning, kind=kind,
-                choices=tuple(list_values(type_)), value=given.get(name, shown),
-                required=parameter.default is REQUIRED,
-            )
-        )  # fmt: skip
+        if name not in SET_BY_THE_PAGE and kind_of(types.get(name, str)) is not None:
+            described = _parameter(name, parameter, types.get(name, str))
+            shown = "" if described.kind != "choice" and described.default == NONE else described.default
+            required = parameter.default is REQUIRED
+            inputs.append(replace(described, value=texts.get(name, shown), required=required))
     return tuple(inputs)
 
 
@@ -383,16 +377,16 @@ def describe_rule(rule: Rule) -> NamedOption:
     return NamedOption(name=rule.about.name, label=rule.about.summary.rstrip("."), summary=rule.about.summary)
 
 
-def rule_parameters(rule: Rule, given: Mapping[str, str]) -> dict[str, str]:
+def rule_parameters(rule: Rule, texts: Mapping[str, str]) -> dict[str, str]:
     """Leave out parameters that only other rules have, as a form sends them when its rule is changed."""
     others = {name for other in RULES.values() for name in other.parameters} - set(rule.parameters)
-    return {name: text for name, text in given.items() if name not in others}
+    return {name: text for name, text in texts.items() if name not in others}
 
 
-def check_names(rule: Rule, given: Mapping[str, str]) -> None:
+def check_names(rule: Rule, texts: Mapping[str, str]) -> None:
     """Raise unless these are names of parameters that the page asks for."""
     known = [parameter.name for parameter in describe_inputs(rule, {})]
-    for name in given:
+    for name in texts:
         if name not in known:
             listed = ", ".join(known) or "it has none"
             raise ValueError(
@@ -401,16 +395,16 @@ def check_names(rule: Rule, given: Mapping[str, str]) -> None:
             )
 
 
-def read_parameters(rule: Rule, given: Mapping[str, str]) -> dict[str, Any]:
+def read_parameters(rule: Rule, texts: Mapping[str, str]) -> dict[str, Any]:
     """Read the parameters of a rule from texts; a wrong value is an error."""
     types = read_types(rule.decide)
-    return {name: _read(rule, name, types.get(name, str), text) for name, text in given.items()}
+    return {name: _read(rule, name, types.get(name, str), text) for name, text in texts.items()}
 
 
-def missing_parameters(rule: Rule, given: Mapping[str, str]) -> str:
-    """Say which value a rule needs that was not given; empty if it has all."""
+def missing_parameters(rule: Rule, texts: Mapping[str, str]) -> str:
+    """Return which value a rule lacks, in a sentence; empty if it has all."""
     for name, parameter in rule.parameters.items():
-        if parameter.default is REQUIRED and name not in given:
+        if parameter.default is REQUIRED and name not in texts:
             meaning = parameter.meaning.rstrip(".")
             return f"This rule needs a value for {separate_words(name)}: {meaning[:1].lower()}{meaning[1:]}."
     return ""

@@ -24,7 +24,7 @@ import anyio.to_thread
 
 from holdfast.datasets.real import available
 from holdfast.declared import did_you_mean
-from holdfast.options import FormOptions, check_options
+from holdfast.options import DEFAULTS, FormOptions, check_options
 from holdfast.resampling import PERTURBATIONS
 from holdfast.study.running import format_duration
 from holdfast.study.store import StoreError, read_meta
@@ -84,7 +84,7 @@ class Plan(FormOptions):
     selectors : tuple of Part
         The selectors.
     sizes : str
-        Numbers of features to select, such as ``5, 10, 20``; empty if each selector has its own.
+        Numbers of features to select, such as ``5, 10, 20``; empty if each selector keeps its number.
     perturbation : Part
         How resamples are made.
     model : Part or None
@@ -150,8 +150,8 @@ def selector_text(part: Part, offers: FormChoices, sizes: list[int]) -> str:
     offer = find_part(part.name, offers.selectors, "selector")
     cut = bool(sizes) and not part.own_size
     replaced = {parameter.name for parameter in offer.parameters if cut and parameter.is_size}
-    given = {name: text for name, text in part.parameters.items() if name not in replaced}
-    text = part_text(Part(name=part.name, parameters=given), offer)
+    parameters = {name: text for name, text in part.parameters.items() if name not in replaced}
+    text = part_text(Part(name=part.name, parameters=parameters), offer)
     if not cut:
         return text
     return f"{text}{',' if ':' in text else ':'}sizes={'|'.join(map(str, sizes))}"
@@ -262,7 +262,7 @@ def show_command(options: Mapping[str, Any], data: str) -> str:
 
 
 LONG_SECONDS, LARGE_BYTES = 3600, 1000 * MEGABYTE
-"""Seconds and bytes from which a study is said to be long or large."""
+"""Seconds and bytes from which a study counts as long or large."""
 MAX_REMEMBERED = 200
 
 
@@ -385,7 +385,7 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
         return Cost(sentence=late, warnings=(late,), command=command.shown)
 
     def explain(error: str) -> str:
-        """What a command said last, without paths."""
+        """Return the last line that the command printed, without paths."""
         return site.folder.shown(error.removeprefix("holdfast: ")) or "The study could not be tried; change the plan."
 
     if ran["code"] != 0:
@@ -439,15 +439,15 @@ async def start(site: "Site", request: StudyRequest) -> StudyState:
 
     def submit() -> StudyState:
         with _lock:
-            given = request.name.strip()
-            study = site.folder.check_new_name(given) if given else site.folder.new_name(command.facts.name)
+            name = request.name.strip()
+            study = site.folder.check_new_name(name) if name else site.folder.new_name(command.facts.name)
             return site.launcher.submit_study(study, command.config)
 
     return await anyio.to_thread.run_sync(submit, limiter=site.threads)
 
 
 def default_cores() -> int:
-    """How many cores to use if nothing is said: all but one."""
+    """The default number of cores: all but one."""
     return max((os.cpu_count() or 1) - 1, 1)
 
 
@@ -501,37 +501,36 @@ class Growth:
 
 
 def read_growth(site: Site, study: str) -> Growth:
-    """Return what can be added to a study; else say why nothing can."""
+    """Return what can be added to a study; raise with the reason if nothing can."""
     site.launcher.state(study)
     try:
         meta = read_meta(site.folder.store_of(study))
     except (StoreError, OSError) as error:
         raise RefusedError(409, site.folder.shown(str(error))) from None
-    command = meta["command"]
-    if command is None:
+    if meta["command"] is None:
         raise RefusedError(409, IN_PYTHON)
     try:
-        command = check_options(command, study)
+        command = {**DEFAULTS, **check_options(meta["command"], study)}
     except ValueError:
         raise RefusedError(409, "The command of this study cannot be read; run holdfast study again.") from None
     for key in ("data", "target_file"):
         if command.get(key) and command[key] not in available() and not Path(command[key]).is_file():
             raise RefusedError(409, NO_DATA)
     record = meta["data_record"]
-    name, parameters = _read_named(command.get("perturb") or "bootstrap")
+    name, parameters = _read_named(command["perturb"])
     offers = available_parts(record["task"], len(record["classes"]))
     known = PERTURBATIONS.get(name)
     grows = "" if known is None else known.grows or ""
     parts = {part.name: part for part in offers.perturbations}
     default = parts[name].parameter(grows) if name in parts else None
-    said = parameters.get(grows, "")
+    named = parameters.get(grows, "")
     if command.get("until") is not None and grows == "n_splits":
         number = meta["n_splits"]
-    elif said.isdecimal():
-        number = int(said)
+    elif named.isdecimal():
+        number = int(named)
     else:
         number = int(command.get("resamples") or (0 if default is None else default.default or 0))
-    return Growth(command={"select": [], **command}, offers=offers, perturbation=name, grows=grows, number=number)
+    return Growth(command=command, offers=offers, perturbation=name, grows=grows, number=number)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -570,7 +569,7 @@ def grow(site: Site, study: str, request: ExtendRequest) -> StudyState:
     if resamples and not growth.grows:
         raise RefusedError(409, FIXED)
     if resamples:
-        _, parameters = _read_named(command.get("perturb") or "bootstrap")
+        _, parameters = _read_named(command["perturb"])
         raised = {**parameters, growth.grows: str(growth.number + resamples)}
         values = ",".join(f"{key}={value}" for key, value in raised.items())
         command |= {"perturb": f"{growth.perturbation}:{values}", "resamples": None}
@@ -586,7 +585,7 @@ def grow(site: Site, study: str, request: ExtendRequest) -> StudyState:
 
 
 def _texts(select: Any) -> list[str]:
-    return [text for text in (select.values() if isinstance(select, dict) else select) if isinstance(text, str)]
+    return list(select.values() if isinstance(select, dict) else select)
 
 
 def _read_named(text: str) -> tuple[str, dict[str, str]]:

@@ -29,9 +29,9 @@ WORDS = {
     "one-hot": "a yes/no column for each text", "classification": "classes", "regression": "numbers",
     ".": "point (1.5)", ",": "comma (1,5)",
 }  # fmt: skip
-"""Values of options, where their names say too little; a value of another option is shown as it is."""
+"""Values of options, where their names are not clear enough; a value of another option is shown as it is."""
 ADDING_UP = ("ignore", "treat_as_feature")
-"""Options whose values join those that were given before."""
+"""Options whose values are added to earlier ones."""
 
 
 @routes.page("/new", "new.html.j2")
@@ -153,14 +153,13 @@ async def plan_table(site: Site, upload: str, query: TableQuery) -> Page:
 
 def _page(site: Site, facts: Facts, data: DataChoice, address: str) -> Page:
     offers = available_parts(facts.task, facts.n_classes)
-    fewer = facts.rows * facts.features > MANY_CELLS
+    if facts.rows * facts.features > MANY_CELLS:
+        offers = replace(offers, perturbations=tuple(map(_with_fewer, offers.perturbations)))
     return Page(
         facts=facts,
         data=data,
         back=address,
-        offers=replace(offers, perturbations=tuple(_with_fewer(offer) for offer in offers.perturbations))
-        if fewer
-        else offers,
+        offers=offers,
         sizes=", ".join(map(str, default_sizes(facts.features))),
         cores=plans.default_cores(),
         most_cores=os.cpu_count() or 1,
@@ -202,7 +201,7 @@ async def start_study(site: Site, body: StudyRequest) -> StudyState:
 
 
 MORE = 50
-"""Resamples to add if nothing is said; of repeated folds, one repetition."""
+"""Resamples to add by default; of repeated folds, one repetition."""
 
 
 @routes.page("/studies/{study}/extend", "extend_page.html.j2")
