@@ -308,10 +308,10 @@ def describe_parameters(make: Callable[..., Any], hidden: Container[str] = ()) -
 
 def _parameter_section(text: str) -> dict[str, str]:
     """Read what a numpydoc docstring says of each parameter; ``a, b : int`` says the same of both."""
-    _, found, section = text.partition("Parameters\n----------\n")
+    _, heading, section = text.partition("Parameters\n----------\n")
     meanings: dict[str, str] = {}
     names: list[str] = []
-    for line in section.splitlines() if found else ():
+    for line in section.splitlines() if heading else ():
         if set(line) == {"-"}:  # the next section began one line before
             for name in names:
                 meanings.pop(name, None)

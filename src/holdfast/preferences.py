@@ -130,7 +130,7 @@ class Preferences(ResultMixin):
         object.__setattr__(self, "n_features", check_number_of_features(self.n_features))
         object.__setattr__(self, "names", check_unique(self.names, self.n_features, "feature", "column", "features="))
         object.__setattr__(self, "labels", check_unique(self.labels, self.n_runs, "run", "run", "labels="))
-        if self.names is not None and all(name == str(place) for place, name in enumerate(self.names)):
+        if self.names is not None and all(name == str(column) for column, name in enumerate(self.names)):
             object.__setattr__(self, "names", None)  # names that only count from 0 are no names
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -205,6 +205,14 @@ def _common_labels(selections: Mapping[str, DesignedRuns]) -> list[str]:
 
 
 def agreement_by_fraction(
+    runs_by_block: DesignedRuns, measure: Measure, undefined: Undefined = "nan"
+) -> dict[float, Floats]:
+    """Return, for each smaller size, the agreement of each smaller sample's selection with that of its whole sample."""
+    by_size = _block_agreements(runs_by_block, measure, undefined)
+    return {fraction: np.array(list(values.values())) for fraction, values in by_size.items()}
+
+
+def _block_agreements(
     runs_by_block: DesignedRuns, measure: Measure, undefined: Undefined
 ) -> dict[float, dict[int, float]]:
     """Return, for each smaller size, the agreement of each block that has this size and the whole sample."""
@@ -225,7 +233,7 @@ def block_values(runs_by_block: DesignedRuns, measure: Measure, undefined: Undef
     """Return the stability inside each block; blocks that lost runs they need are left out."""
     check_undefined(undefined)
     if runs_by_block.design == "nested_subsamples":
-        by_size = agreement_by_fraction(runs_by_block, measure, undefined).values()
+        by_size = _block_agreements(runs_by_block, measure, undefined).values()
         complete = sorted(set.intersection(*map(set, by_size))) if by_size else []
         means = np.array([np.mean([values[block] for values in by_size]) for block in complete], dtype=np.float64)
         return BlockValues(np.array(complete, dtype=np.int64), means, np.zeros(means.size, dtype=bool))

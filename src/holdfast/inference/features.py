@@ -30,10 +30,10 @@ def compare_frequencies(
     often = [low > threshold for low, _ in (first, second)]
     if any(low <= threshold <= high for low, high in (first, second)):
         return "open"
-    standings: dict[tuple[bool, bool], FrequencyClass] = {
+    classes: dict[tuple[bool, bool], FrequencyClass] = {
         (True, True): "both", (True, False): "first only", (False, True): "second only", (False, False): "neither"
     }  # fmt: skip
-    return standings[often[0], often[1]]
+    return classes[often[0], often[1]]
 
 
 def feature_table(preferences: Preferences | Matrix, *, level: float = 0.95) -> pd.DataFrame:
@@ -245,19 +245,19 @@ def selected_instead(preferences: Preferences, column: int, *, most: int = 10, l
     varying = varying[varying != column]
     if count in (0, n) or not varying.size:
         return pd.DataFrame({name: np.empty(0) for name in COLUMNS})
-    both = _count_beside(preferences, column)[varying]
-    without, beside = (counts[varying] - both) / (n - count), both / count
-    fewer = np.flatnonzero(without > beside + 1e-12)
-    fewer = fewer[np.argsort(beside[fewer] - without[fewer], kind="stable")][:most]
+    both = _count_together(preferences, column)[varying]
+    without, together = (counts[varying] - both) / (n - count), both / count
+    fewer = np.flatnonzero(without > together + 1e-12)
+    fewer = fewer[np.argsort(together[fewer] - without[fewer], kind="stable")][:most]
     from scipy.stats import hypergeom  # half a second to import
 
     p_values = hypergeom.cdf(both[fewer], n, count, counts[varying[fewer]])
-    values = varying[fewer], without[fewer], beside[fewer], both[fewer], p_values
+    values = varying[fewer], without[fewer], together[fewer], both[fewer], p_values
     frame = pd.DataFrame(dict(zip(COLUMNS, values, strict=False)))
     return frame.assign(clear=p_values * varying.size <= 1 - level)
 
 
-def _count_beside(preferences: Preferences, column: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+def _count_together(preferences: Preferences, column: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """In how many runs each feature was selected together with a given one."""
     indices, pointers = preferences.lists()
     run = np.repeat(np.arange(preferences.n_runs), np.diff(pointers))

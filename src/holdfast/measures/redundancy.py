@@ -182,12 +182,12 @@ class Neighbors:
 def _all_missed(n: int, others: int, in_first: int, in_second: int) -> float:
     """Probability that the second set holds no neighbor outside the first."""
     m = np.arange(max(0, n + in_first - others), min(n, in_first) + 1)
-    in_own = np.exp(log_choose(n, m) + log_choose(others - n, in_first - m) - log_choose(others, in_first))
+    in_first_set = np.exp(log_choose(n, m) + log_choose(others - n, in_first - m) - log_choose(others, in_first))
     outside = n - m
     possible = others - outside >= in_second
     free = np.where(possible, others - outside, in_second)
     missed = np.where(possible, np.exp(log_choose(free, in_second) - log_choose(others, in_second)), 0)
-    return float(in_own @ missed)
+    return float(in_first_set @ missed)
 
 
 @dataclass(frozen=True)
@@ -289,15 +289,14 @@ class StandInCovariance(Form):
         C, Z = Neighbors.of(measure).similarity, preferences.to_sparse()
         n_runs, sizes = preferences.n_runs, preferences.sizes.astype(float)
         with_C = Z @ C
-        own = np.asarray(with_C.multiply(Z).sum(axis=1)).ravel()
+        squares = np.asarray(with_C.multiply(Z).sum(axis=1)).ravel()
         with_all = with_C @ preferences.counts
-        value = _one_minus_ratio(
-            own.sum() - with_all.sum() / n_runs, C, sizes.sum(), (sizes**2).sum(), n_runs, preferences.n_features
-        )
+        scatter, moments = squares.sum() - with_all.sum() / n_runs, (sizes.sum(), (sizes**2).sum())
+        value = _one_minus_ratio(scatter, C, *moments, n_runs, preferences.n_features)
 
         def leave_one_out() -> Floats:
             left = n_runs - 1
-            scatter = own.sum() - own - (with_all.sum() - 2 * with_all + own) / max(1, left)
+            scatter = squares.sum() - squares - (with_all.sum() - 2 * with_all + squares) / max(1, left)
             moments = sizes.sum() - sizes, (sizes**2).sum() - sizes**2
             return _one_minus_ratio(scatter, C, *moments, left, preferences.n_features)
 

@@ -564,8 +564,8 @@ def read_coefficients(model: Any, n_columns: int) -> Floats | None:
         of coefficients, or if there is another step before it.
     """
     try:
-        found = getattr(model, "best_estimator_", model)
-        *before, last = [step for _, step in found.steps] if isinstance(found, Pipeline) else [found]
+        fitted = getattr(model, "best_estimator_", model)
+        *before, last = [step for _, step in fitted.steps] if isinstance(fitted, Pipeline) else [fitted]
         coef = getattr(getattr(last, "best_estimator_", last), "coef_", None)
         if coef is None:
             return None

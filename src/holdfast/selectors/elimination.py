@@ -209,7 +209,7 @@ class HybridRFE(Predicts, Selector):
         check_choice("complement", self.complement, ("hybrid", "independent"))
         batch = replace(batch, seeds=[self._tie_seed(seed) for seed in batch.seeds])
         block: Block = (CompiledBlock if self.device == "cpu" else LockstepBlock)(batch, shared)
-        cells: list[list[Any]] = [list(block.setting_errors) for _ in batch.seeds]
+        preferences: list[list[Any]] = [list(block.setting_errors) for _ in batch.seeds]
         by_size: dict[int, list[EliminationPath]] = {}
         for elimination, (plan, tail) in enumerate(zip(block.eliminations, block.tails, strict=True)):
             solved = []
@@ -219,20 +219,20 @@ class HybridRFE(Predicts, Selector):
                     solved.append(resample)
                     continue
                 for setting in plan.settings:
-                    cells[resample][setting] = error or unsolved_error("ridge-logistic", unsolved)
+                    preferences[resample][setting] = error or unsolved_error("ridge-logistic", unsolved)
             for setting in plan.settings:
                 wanted = batch.selectors[setting]._wanted_size(block.d)
                 for resample, order in zip(solved, block.select(elimination, solved, wanted), strict=True):
                     path = EliminationPath(block, elimination, setting, resample, order, np.sort(order), wanted)
-                    cells[resample][setting] = path
+                    preferences[resample][setting] = path
                     by_size.setdefault(order.size, []).append(path)
         for size, paths in by_size.items():
             for path, model in zip(paths, block.fit_models(size, paths), strict=True):
                 if isinstance(model, Exception):
-                    cells[path.resample][path.setting] = model
+                    preferences[path.resample][path.setting] = model
                 else:
                     path.model = model
-        return cells
+        return preferences
 
     def _find_fault(self, n_features: int) -> ValueError | None:
         """What is wrong with the parameters that settings may differ in; None if nothing is."""
@@ -412,9 +412,9 @@ def force_features(
         moments: dict[int, Moments] = {}
         best: dict[Hashable, NDArray[Any] | Exception] = {}
         for key, size in largest.items():
-            found = on_device[key][resample] if key in on_device else None
+            from_device = on_device[key][resample] if key in on_device else None
             try:
-                best[key] = _best(criteria[key], size, single, moments) if found is None else found
+                best[key] = _best(criteria[key], size, single, moments) if from_device is None else from_device
             except Exception as error:
                 best[key] = error
         for forced_set, (key, size) in enumerate(sets):
@@ -434,7 +434,7 @@ def _best_on_device(
         key: _variance_factor(criteria[key].filter) for key, size in largest_sizes.items() if size < batch.n_features
     }
     lambdas = {key: factor for key, factor in factors.items() if factor is not None}
-    found: dict[Hashable, list[NDArray[Any] | None]] = {}
+    best_by_key: dict[Hashable, list[NDArray[Any] | None]] = {}
     for shared in {id(criteria[key].shared): criteria[key].shared for key in lambdas}.values():
         keys = [key for key in lambdas if criteria[key].shared is shared]
         largest = max(largest_sizes[key] for key in keys) + 1
@@ -446,8 +446,8 @@ def _best_on_device(
             with np.errstate(invalid="ignore"):
                 clear = (first[:, :-1] - first[:, 1:] > TIE * first[:, :1]).all(axis=1) & np.isfinite(first).all(axis=1)
             clear &= filter_._informative(first[:, size - 1]) & (first[:, 0] > 1e-290) & (first[:, 0] < 1e300)
-            found[key] = [row[:size] if sure else None for row, sure in zip(columns, clear.tolist(), strict=True)]
-    return found
+            best_by_key[key] = [row[:size] if sure else None for row, sure in zip(columns, clear.tolist(), strict=True)]
+    return best_by_key
 
 
 def _variance_factor(filter_: Filter | None) -> float | None:
@@ -645,7 +645,7 @@ class CompiledBlock(Block):
         by_reach: dict[int, list[int]] = {}
         for elimination, plan in enumerate(self.eliminations):
             by_reach.setdefault(plan.reach, []).append(elimination)
-        found: dict[int, Tail] = {}
+        by_elimination: dict[int, Tail] = {}
         for reach, eliminations in by_reach.items():
             every = len(eliminations) == len(self.eliminations)
             arrays: list[Any] = [array if every else array[:, eliminations] for array in self.paths]
@@ -655,8 +655,8 @@ class CompiledBlock(Block):
             order[good] = first_of_orders(steps, weights, reach, self.find_tie_ranks, np.nonzero(good)[0].tolist())
             last: Any = np.take_along_axis(weight, order, axis=2)
             for row, elimination in enumerate(eliminations):
-                found[elimination] = Tail(order[:, row], last[:, row], unsolved[:, row])
-        return [found[elimination] for elimination in range(len(self.eliminations))]
+                by_elimination[elimination] = Tail(order[:, row], last[:, row], unsolved[:, row])
+        return [by_elimination[elimination] for elimination in range(len(self.eliminations))]
 
     def follow(self, elimination: int, resample: int) -> tuple[Orders, Floats]:
         smallest_size, weight = (
@@ -689,7 +689,7 @@ class LockstepBlock(Block):
             by_sizes.setdefault(tuple(plan.sizes.tolist()), []).append(elimination)
         nothing = np.full((1, len(self.batch), self.forced.columns.shape[2]), -1)
         all_tie_ranks = np.broadcast_to(self.tie_ranks, (len(self.batch), self.d))
-        found: dict[int, Tail] = {}
+        by_elimination: dict[int, Tail] = {}
         for sizes, eliminations in by_sizes.items():
             plans = [self.eliminations[elimination] for elimination in eliminations]
             settings = Settings(
@@ -705,8 +705,8 @@ class LockstepBlock(Block):
             )  # fmt: skip
             arrays = zip(recorded.columns, recorded.smallest_size, recorded.weight, recorded.unsolved, strict=True)
             for elimination, reach, of_elimination in zip(eliminations, reaches, arrays, strict=True):
-                found[elimination] = self._tail(*of_elimination, reach)
-        return [found[elimination] for elimination in range(len(self.eliminations))]
+                by_elimination[elimination] = self._tail(*of_elimination, reach)
+        return [by_elimination[elimination] for elimination in range(len(self.eliminations))]
 
     def _tail(self, names: Any, smallest_size: Any, weight: Any, unsolved: Any, reach: int) -> Tail:
         """The last features of one elimination, of what was recorded of it: resamples × recorded features."""

@@ -683,10 +683,10 @@ def _profile_candidate(
 ) -> pd.DataFrame:
     runs_by_block = result.designed(name)
     chosen = bind_measure(runs_by_block, measure or DEFAULT_MEASURES[runs_by_block.runs.kind], X, parameters)
-    agreements = agreement_by_fraction(runs_by_block, chosen, "nan")
+    agreements = agreement_by_fraction(runs_by_block, chosen)
     rows = []
     for fraction in sorted(set(runs_by_block.fractions)):
-        values = np.array(list(agreements.get(fraction, {}).values()), dtype=np.float64)
+        values = agreements.get(fraction, np.empty(0))
         by_split, splits = result.split_scores(name, metric, fraction=fraction)
         scores = np.asarray(by_split, dtype=np.float64)
         low, high = Student(values, *chosen.range).ci(level) if values.size > 1 else (math.nan, math.nan)
