@@ -35,9 +35,8 @@ from holdfast.io.files import Loaded, as_number, decode, file_ending, is_text, r
 from holdfast.io.options import Reading
 from holdfast.io.questions import (
     ReadingError,
+    ask,
     ask_decimal,
-    ask_decimal_mark,
-    ask_separator,
     quote_names,
     quoted,
 )
@@ -165,12 +164,14 @@ def _check_width(text: str, path: Path) -> None:
 
 def _check_reading(reading: Reading) -> Reading:
     if reading.decimal not in (None, ".", ","):
-        raise ReadingError(f"Expected decimal='.' or decimal=',', got decimal={reading.decimal!r}.", ask_decimal_mark())
+        raise ReadingError(
+            f"Expected decimal='.' or decimal=',', got decimal={reading.decimal!r}.", ask("decimal-mark", "")
+        )
     sep = None if reading.sep is None else NAMED_SEPARATORS.get(reading.sep, reading.sep)
     if sep is not None and sep not in SEPARATORS and (len(sep) != 1 or sep.isalnum() or sep in '".\r\n'):
         raise ReadingError(
             f"Expected one character that separates columns for sep=, such as ';', or 'tab' or 'space', got {sep!r}.",
-            ask_separator(f"{quoted(sep)} cannot separate columns."),
+            ask("separator", f"{quoted(sep)} cannot separate columns."),
         )
     return replace(reading, sep=sep)
 
@@ -293,9 +294,10 @@ def _check_ragged(table: TextTable) -> None:
             raise ReadingError(
                 f"Expected {width} columns in every line of {table.path}, got {length} in line {line}; fix it, or name "
                 f"the separator with sep= if it is not {called}.",
-                ask_separator(
+                ask(
+                    "separator",
                     f"Read as text separated by {called}, the file has {width} columns in its first line and {length} "
-                    f"in line {line}."
+                    f"in line {line}.",
                 ),
             )
 
@@ -321,7 +323,7 @@ def _settle_decimal(table: TextTable, frame: pd.DataFrame, names: list[str], gap
         raise ReadingError(
             f"Expected one decimal mark in {table.path}, got {' and '.join(shown)}; pass decimal=',' or decimal='.': "
             "columns that do not fit are then texts.",
-            ask_decimal_mark(f": {' and '.join(cells)}"),
+            ask("decimal-mark", f": {' and '.join(cells)}"),
         )
     floats = [column for column, dtype in enumerate(frame.dtypes) if dtype == "float64"]
     if (",", "maybe") in texts.examples and not texts.decimal("."):

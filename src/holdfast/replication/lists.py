@@ -58,7 +58,7 @@ class ExpectedOfList:
 
     @classmethod
     def unknown(cls, reason: str, probabilities: Sequence[float] | NDArray[np.float64]) -> "ExpectedOfList":
-        """Return what is said where there is no number."""
+        """Return the sentence where there is no number."""
         nothing = Interval(math.nan, math.nan)
         return cls(expected=math.nan, interval=nothing, probabilities=np.asarray(probabilities, dtype=np.float64),
                    sentence=f"How many of these features a new study would select is not known: {reason}.")  # fmt: skip
@@ -299,8 +299,8 @@ def check_features(
     Returns
     -------
     DataFrame
-        One row per name, as the study writes it: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the share of the resamples
-        that selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
+        One row per name, as the study writes it: ``count``, ``frequency``, ``low``, ``high``, its ``stand_ins``, the
+        share of the resamples that selected it or a stand-in (``with_stand_ins``), and a ``verdict``:
 
         - *holds*: the interval of its frequency is above the threshold, and the candidate predicts held-out rows
           better than guessing,
@@ -388,5 +388,5 @@ def _count_verdict(count: int, verdict: str) -> str:
     """Return how many features have a verdict, as part of a sentence: "8 do not hold (may be chance)"."""
     head, _, more = verdict.partition("; ")
     verbs = {"takes turns": "take turns", "does not hold": "do not hold"}
-    said = f"{'is' if count == 1 else 'are'} {head}" if head not in verbs else head if count == 1 else verbs[head]
-    return f"{count} {said}" + (f" ({more})" if more else "")
+    verb = f"{'is' if count == 1 else 'are'} {head}" if head not in verbs else head if count == 1 else verbs[head]
+    return f"{count} {verb}" + (f" ({more})" if more else "")
