@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -42,7 +43,7 @@ from holdfast.io.selections import (
     parse_selections,
 )
 from holdfast.io.table import complete_table, load_table, make_options
-from holdfast.preferences import Kind, Preferences
+from holdfast.preferences import Kind
 
 PREVIEW_ROWS, PREVIEW_COLUMNS = 8, 12
 MAX_LIKELY = 3
@@ -460,26 +461,20 @@ def inspect_selections(
     except ValueError as error:
         question = error.question if isinstance(error, ReadingError) else None
         return replace(inspection, question=question, problem="" if question else str(error))
-    return _describe(inspection, preferences, note)
-
-
-def _describe(inspection: SelectionsInspection, preferences: Preferences, note: str | None) -> SelectionsInspection:
-    reason = inspection.kind_reason if preferences.kind == inspection.kind else ""
-    names = [str(name) for name in preferences.features[:PREVIEW_COLUMNS]]
     return replace(
         inspection,
         kind=preferences.kind,
-        kind_reason=reason,
+        kind_reason=inspection.kind_reason if preferences.kind == inspection.kind else "",
         n_runs=preferences.n_runs,
         n_features=preferences.n_features,
         labels=_first(preferences.labels or ()),
-        features=tuple(shorten(name, 40) for name in names),
+        features=_first(preferences.features),
         notes=() if note is None else (plain_note(note),),
     )
 
 
-def _first(names: Iterable[Any], limit: int = PREVIEW_COLUMNS) -> tuple[str, ...]:
-    return tuple(shorten(name, 40) for name, _ in zip(names, range(limit), strict=False))
+def _first(names: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(shorten(name, 40) for name in islice(names, PREVIEW_COLUMNS))
 
 
 # What the file holds

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -134,10 +134,15 @@ def expect_list(found: Replicability | None, columns: Sequence[int]) -> Expected
     return ExpectedOfList(expected=expected, interval=interval, probabilities=middle, sentence=sentence)
 
 
+def find_columns(features: Iterable[Any], result: StudyTables) -> list[int | None]:
+    """Return the column of each feature; None for a name that the study does not know."""
+    columns = {str(feature): column for column, feature in enumerate(result.feature_names)}
+    return [columns.get(str(feature)) for feature in features]
+
+
 def add_new_study(result: StudyTables, found: SelectedFeatures, known: Replicability | None) -> pd.DataFrame:
     """Return the table of selected features with the probability that a new study selects each (``new_study``)."""
-    column_of = {feature: column for column, feature in enumerate(result.feature_names)}
-    columns = [column_of[feature] for feature in found.frame["feature"]]
+    columns = cast("list[int]", find_columns(found.frame["feature"], result))
     return found.to_frame().assign(new_study=expect_list(known, columns).probabilities)
 
 
@@ -162,11 +167,10 @@ def tabulate_features(result: StudyTables) -> pd.DataFrame:
         except ValueError:  # no resample of it counts for the stability
             continue
         tables.append(add_new_study(result, found, find_known(result, candidate)).assign(candidate=candidate))
-    columns = {feature: column for column, feature in enumerate(result.feature_names)}
     selected = {feature for table in tables for feature in table["feature"]}
-    never = [feature for feature in columns if feature not in selected]
+    never = [feature for feature in result.feature_names if feature not in selected]
     listed = pd.concat([*tables, pd.DataFrame({"feature": never})], ignore_index=True)
-    listed = listed.assign(column=listed["feature"].map(columns), feature=listed["feature"].astype(str))
+    listed = listed.assign(column=find_columns(listed["feature"], result), feature=listed["feature"].astype(str))
     if not tables:
         return listed
     listed["stand_ins"] = [tuple(map(str, names)) if isinstance(names, tuple) else () for names in listed["stand_ins"]]
@@ -243,8 +247,7 @@ def check_list(
     options: dict[str, Any] = {"X": X, "level": level, "threshold": threshold, "top": top, "metric": metric}
     checked = judge_features(names, result, name, **options)
     found = selected_features(result, name, **options)
-    column_of = {str(feature): column for column, feature in enumerate(result.feature_names)}
-    columns = [column_of.get(str(feature)) for feature in names]
+    columns = find_columns(names, result)
     listed = list(dict.fromkeys(column for column in columns if column is not None))
     new_study = expect_list(known or find_known(result, name, level=level, X=X), listed)
     again = dict(zip(listed, new_study.probabilities.tolist(), strict=True))

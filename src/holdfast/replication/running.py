@@ -175,15 +175,15 @@ def _agreements(study: Study, given: GivenData, top: int | None, running: dict[s
     return within[~np.isnan(within)]
 
 
-def warn_of_preference(shuffled: float, half_agreement: float) -> tuple[str, ...]:
+def warn_of_preference(shuffled: float, half_agreement: float) -> list[str]:
     """Warn that halves agree about equally well whatever the target is, if they do."""
     if not (shuffled > NOTEWORTHY and shuffled >= half_agreement / 2):
-        return ()
-    return (
+        return []
+    return [
         f"With a shuffled target halves agree by {format_number(shuffled)}, too (with the true one by "
         f"{format_number(half_agreement)}): the selector prefers certain features whatever the target is, so being "
-        "found again is no sign that they matter.",
-    )
+        "found again is no sign that they matter."
+    ]
 
 
 GROUPS, PAIRS = 10, 60
