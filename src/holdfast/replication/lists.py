@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -134,7 +134,7 @@ def expect_list(found: Replicability | None, columns: Sequence[int]) -> Expected
     return ExpectedOfList(expected=expected, interval=interval, probabilities=middle, sentence=sentence)
 
 
-def find_columns(features: Iterable[Any], result: StudyTables) -> list[int | None]:
+def find_columns(features: Iterable[Any], result: StudyTables) -> list[Any]:
     """Return the column of each feature; None for a name that the study does not know."""
     columns = {str(feature): column for column, feature in enumerate(result.feature_names)}
     return [columns.get(str(feature)) for feature in features]
@@ -142,8 +142,8 @@ def find_columns(features: Iterable[Any], result: StudyTables) -> list[int | Non
 
 def add_new_study(result: StudyTables, found: SelectedFeatures, known: Replicability | None) -> pd.DataFrame:
     """Return the table of selected features with the probability that a new study selects each (``new_study``)."""
-    columns = cast("list[int]", find_columns(found.frame["feature"], result))
-    return found.to_frame().assign(new_study=expect_list(known, columns).probabilities)
+    expected = expect_list(known, find_columns(found.frame["feature"], result))
+    return found.to_frame().assign(new_study=expected.probabilities)
 
 
 def tabulate_features(result: StudyTables) -> pd.DataFrame:
