@@ -369,19 +369,22 @@ WIDE = {
     "texts": ["0.5", "NA", "nan", "yes"],
     "truths": ["True", "False", "1", "0"],
     "quotes": ['"0.5"', '"a,b"', "1", "2"],
+    "a separator in quotes": ['"1,5"', "0.5", "1.5", "2.5"],
     "spaces": [" 0.5", "1.5 ", " 2 ", "3"],
+    "versions": ["1.2.3", "0.5", ".", "1e"],
     "marks between thousands": ['"1,234.5"', "1", "2", "3"],
 }
 
 
+@pytest.mark.parametrize("n_odd", [3, 299], ids=["few", "many"])
 @pytest.mark.parametrize("labels", [True, False], ids=["labels", "no labels"])
 @pytest.mark.parametrize("cells", WIDE.values(), ids=WIDE)
-def test_few_lines_of_very_many_columns_are_parsed_as_pandas_parses_columns(tmp_path, cells, labels):
-    """Most columns are fractions; a few, at both ends and in between, hold these cells, in every order."""
+def test_few_lines_of_very_many_columns_are_parsed_as_pandas_parses_columns(tmp_path, cells, labels, n_odd):
+    """Most columns are fractions; some, at both ends and in between, hold these cells, in every order."""
     width, rows = 1_200, []
     for row in range(4):
         line = [f"{0.25 + row + column}" for column in range(width)]
-        for start in (1, 600, width - 4):
+        for start in (0, *range(600, 600 - 2 * n_odd, -4), width - 4):
             line[start : start + 4] = [cells[(row + shift) % 4] for shift in range(4)]
             line[start + 2] = cells[0]
         rows.append(",".join([*([f"run{row}"] if labels else []), *line]))

@@ -17,6 +17,7 @@ import holdfast as hf
 from holdfast.cli import app
 from holdfast.cli.options import as_options
 from holdfast.io.options import DEFAULTS, OF_FILE, OPTIONS, ReadOptions
+from holdfast.io.questions import QUESTIONS
 from holdfast.options import check_options
 from holdfast.web.tables import TableQuery
 from serving import open_client, upload
@@ -140,3 +141,12 @@ def test_the_table_of_the_documentation_is_the_declaration():
 def test_options_of_files_are_some_of_all():
     assert set(OF_FILE) == {"sep", "decimal", "encoding", "sheet"}
     assert set(OF_FILE) < set(OPTIONS)
+
+
+def test_every_question_sets_an_option_of_a_reader_and_offers_values_of_it():
+    readers = {**OPTIONS, **inspect.signature(hf.read_preferences).parameters}
+    for name, question in QUESTIONS.items():
+        assert question.option in readers, name
+        assert not question.rest or question.rest in OPTIONS, name
+        if question.option in OPTIONS and OPTIONS[question.option].choices:
+            assert {value for value, _ in question.choices} <= set(OPTIONS[question.option].choices), name

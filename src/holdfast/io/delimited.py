@@ -35,9 +35,8 @@ from holdfast.io.files import Loaded, as_number, decode, file_ending, is_text, r
 from holdfast.io.options import Reading
 from holdfast.io.questions import (
     ReadingError,
+    ask,
     ask_decimal,
-    ask_decimal_mark,
-    ask_separator,
     quote_names,
     quoted,
 )
@@ -52,8 +51,10 @@ TABLE_BEGIN, TABLE_END = "!series_matrix_table_begin", "!series_matrix_table_end
 """Lines around the table of a GEO series matrix."""
 FEW_LINES, MANY_COLUMNS = 30, 1_000
 """Of a text whose numbers are all parsed as one column."""
-PLAIN_NUMBER = re.compile(r"[+-]?[\d.,]*(?:[eE][+-]?\d+)?")
-"""What a cell of such a column looks like; it may be empty."""
+MAX_ODD = 200
+"""Columns of such a text that hold anything else."""
+PLAIN_NUMBER = re.compile(r"[+-]?[\d.,]*(?:[eE][+-]?\d+)?|NA|NaN|nan")
+"""What a cell of a column of numbers looks like; it may be empty."""
 _BEFORE_3_1 = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
 EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _BEFORE_3_1 else {}
 """Makes pandas read numbers to their last digit, which it does by itself since 3.1."""
@@ -98,20 +99,22 @@ class TextTable:
         """Return the same frame as pandas, which takes far longer for many short columns than for a long one.
 
         Columns of numbers are parsed as one. Those that hold anything else, or whole numbers among fractions, are left
-        to pandas.
+        to pandas; so is the table if they are many.
         """
         width, odd = len(rows[0]), set[int]()
         numbers = pd.Series(dtype=object)
         for checked in (rows[:1], rows):
             odd |= {column for row in checked for column, cell in enumerate(row) if not PLAIN_NUMBER.fullmatch(cell)}
             cells = [("0" if column in odd else cell) for row in rows for column, cell in enumerate(row)]
-            numbers = self._read_csv("\n".join(cells), na_values=gaps, skip_blank_lines=False)[0]
+            numbers = self._read_csv("\n".join(cells), sep="\x1f", na_values=gaps, skip_blank_lines=False)[0]
             if numbers.dtype.kind in "fi":
                 break
         matrix = numbers.to_numpy().reshape(len(rows), width)
         if numbers.dtype.kind == "f":
             whole = np.flatnonzero((matrix == np.floor(matrix)).all(axis=0)).tolist()
             odd |= {column for column in whole if all(row[column].strip("+- ").isdecimal() for row in rows)}
+        if numbers.dtype.kind not in "fi" or len(odd) > MAX_ODD:  # 1.2.3 is no number
+            return self.parse(skiprows=1, na_values=gaps)
         frame = pd.DataFrame(matrix)
         if not odd:
             return frame
@@ -165,12 +168,14 @@ def _check_width(text: str, path: Path) -> None:
 
 def _check_reading(reading: Reading) -> Reading:
     if reading.decimal not in (None, ".", ","):
-        raise ReadingError(f"Expected decimal='.' or decimal=',', got decimal={reading.decimal!r}.", ask_decimal_mark())
+        raise ReadingError(
+            f"Expected decimal='.' or decimal=',', got decimal={reading.decimal!r}.", ask("decimal-mark", "")
+        )
     sep = None if reading.sep is None else NAMED_SEPARATORS.get(reading.sep, reading.sep)
     if sep is not None and sep not in SEPARATORS and (len(sep) != 1 or sep.isalnum() or sep in '".\r\n'):
         raise ReadingError(
             f"Expected one character that separates columns for sep=, such as ';', or 'tab' or 'space', got {sep!r}.",
-            ask_separator(f"{quoted(sep)} cannot separate columns."),
+            ask("separator", f"{quoted(sep)} cannot separate columns."),
         )
     return replace(reading, sep=sep)
 
@@ -293,9 +298,10 @@ def _check_ragged(table: TextTable) -> None:
             raise ReadingError(
                 f"Expected {width} columns in every line of {table.path}, got {length} in line {line}; fix it, or name "
                 f"the separator with sep= if it is not {called}.",
-                ask_separator(
+                ask(
+                    "separator",
                     f"Read as text separated by {called}, the file has {width} columns in its first line and {length} "
-                    f"in line {line}."
+                    f"in line {line}.",
                 ),
             )
 
@@ -321,7 +327,7 @@ def _settle_decimal(table: TextTable, frame: pd.DataFrame, names: list[str], gap
         raise ReadingError(
             f"Expected one decimal mark in {table.path}, got {' and '.join(shown)}; pass decimal=',' or decimal='.': "
             "columns that do not fit are then texts.",
-            ask_decimal_mark(f": {' and '.join(cells)}"),
+            ask("decimal-mark", f": {' and '.join(cells)}"),
         )
     floats = [column for column, dtype in enumerate(frame.dtypes) if dtype == "float64"]
     if (",", "maybe") in texts.examples and not texts.decimal("."):

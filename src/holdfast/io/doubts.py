@@ -225,8 +225,7 @@ def settle_doubts(doubts: Iterable[Doubt], features: Iterable[str] | bool) -> tu
     doubts : iterable of Doubt
         What was found.
     features : iterable of str or True
-        Columns that are said to be features, by their own names or by those of the columns they were made of; True for
-        all of them.
+        Columns that are features all the same, by their names or those of the columns they were made of; True for all.
 
     Returns
     -------
@@ -587,7 +586,7 @@ def _expected_equal_rows(scaled: NDArray[np.float64]) -> float:
     return float(n * (n - 1) / 2 * np.exp(np.log(np.maximum(equal.mean(axis=0), 1e-3)).sum()))
 
 
-# Columns with little or nothing of their own
+# Columns with little information, or with that of another
 
 
 def note_repeats(X: pd.DataFrame) -> list[str]:

@@ -13,7 +13,7 @@ import pandas as pd
 from holdfast.io import files
 from holdfast.io.dialect import Evidence, as_decimal_column, number_texts
 from holdfast.io.files import Loaded, as_name, missing_package
-from holdfast.io.questions import GAPS, SHEET_HINT, ReadingError, ask_sheet, quote_names, suggest_name
+from holdfast.io.questions import GAPS, SHEET_HINT, ReadingError, ask, quote_names, suggest_name
 from holdfast.text import format_count
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -33,14 +33,16 @@ def read_excel(path: Path, row: str, sheet: str | None) -> Loaded:
     names = list(workbook.sheet_names)
     if sheet is not None and sheet not in names:
         hint = suggest_name(sheet, names, "sheet")
-        raise ReadingError(f"Expected the sheet {sheet!r} in {path}, got {quote_names(names)}{hint}", ask_sheet(names))
-    sheets = {name: found for name in names if (found := _find_sheet(workbook, name)) is not None}
-    filled = [name for name, found in sheets.items() if found.height * found.width >= 4]
+        raise ReadingError(
+            f"Expected the sheet {sheet!r} in {path}, got {quote_names(names)}{hint}", ask("sheet", choices=names)
+        )
+    sheets = {name: cells for name in names if (cells := _find_sheet(workbook, name)) is not None}
+    filled = [name for name, cells in sheets.items() if cells.height * cells.width >= 4]
     chosen = sheet or next(iter(filled), None)
     if chosen is None or chosen not in sheets:
         raise ReadingError(
             f"Expected a header and one row per {row} in {path}, got no sheet with a table; add one.",
-            ask_sheet(filled) if filled else None,
+            ask("sheet", choices=filled) if filled else None,
         )
     rows = sheets[chosen].to_python()
     frame, notes = _make_frame(rows, f"sheet {chosen!r} of {path}", row)
@@ -91,10 +93,10 @@ def _check_size(path: Path) -> None:
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
     """Return a member of an archive, as long as it is in truth; one longer than it says is damaged."""
-    said, member.file_size = member.file_size, most
+    declared, member.file_size = member.file_size, most
     with archive.open(member) as file:
-        content = file.read(said + 1)
-    if len(content) != said:
+        content = file.read(declared + 1)
+    if len(content) != declared:
         raise zipfile.BadZipFile("another size than it says")
     return content
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from holdfast.io.dialect import detect_encoding, is_binary
-from holdfast.io.questions import ReadingError, ask_encoding, shorten
+from holdfast.io.questions import ReadingError, ask, shorten
 from holdfast.text import clean_text
 
 MAX_BYTES = 4 * 2**30
@@ -26,7 +26,7 @@ MAX_SHEET_CELLS = 100_000_000
 """Of the rectangle around all cells of a sheet, which is filled when it is read."""
 MAX_COLUMNS = 2_000_000
 """In a line of text."""
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 """Characters of a name that may follow a pattern, such as those of genes or runs."""
 
 
@@ -188,12 +188,12 @@ def decode(content: bytes, path: Path, encoding: str | None = None) -> tuple[str
         text = content.decode(chosen)
     except LookupError:
         raise ReadingError(
-            f"Expected a known encoding such as 'utf-8' or 'latin-1', got {encoding!r}.", ask_encoding()
+            f"Expected a known encoding such as 'utf-8' or 'latin-1', got {encoding!r}.", ask("encoding")
         ) from None
     except (UnicodeError, TypeError, ValueError):
         raise ReadingError(
             f"Expected text in {chosen} in {path}, got another encoding; leave encoding= out, or name another one.",
-            ask_encoding(),
+            ask("encoding"),
         ) from None
     return text.removeprefix("\ufeff"), chosen
 

@@ -15,7 +15,7 @@ from holdfast.io import files
 from holdfast.io.dialect import DASHES
 from holdfast.io.doubts import is_identifier, split_words
 from holdfast.io.files import as_name, as_number, is_text
-from holdfast.io.questions import MAX_CHOICES, ReadingError, ask_table_orientation, listed, quoted, shorten
+from holdfast.io.questions import MAX_CHOICES, ReadingError, ask, listed, quoted, shorten
 from holdfast.preferences import Kind
 
 NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
@@ -46,7 +46,7 @@ LABELS = {
 }  # fmt: skip
 """Names of columns of which the labels of features are taken."""
 _JOINED = re.compile(r"(.+) \((.+)\)")
-MOST = 0.8  # share of names that must look alike
+MIN_ALIKE = 0.8  # share of names
 MAX_TRIED = 50
 """Columns of texts that are tried as numbers."""
 
@@ -54,7 +54,7 @@ MAX_TRIED = 50
 def match_share(names: Iterable[Any], pattern: "re.Pattern[str]") -> float:
     """Return the share of names that match a pattern."""
     texts = [str(name).strip() for name in names]
-    matches = sum(len(text) <= files.LONGEST_NAME and pattern.fullmatch(text) is not None for text in texts)
+    matches = sum(len(text) <= files.MAX_NAME_LENGTH and pattern.fullmatch(text) is not None for text in texts)
     return matches / len(texts) if texts else 0.0
 
 
@@ -65,7 +65,7 @@ def are_run_labels(names: Sequence[Any]) -> bool:
 
 def are_feature_names(names: Sequence[Any]) -> bool:
     """Whether most names are those of genes, probes or the like."""
-    return match_share(names, _FEATURE_NAME) >= MOST
+    return match_share(names, _FEATURE_NAME) >= MIN_ALIKE
 
 
 # Tables of samples and features
@@ -98,11 +98,11 @@ def explain_features_in_rows(frame: pd.DataFrame) -> str:
         return ""
     if labels is not frame.index and str(frame.columns[0]).lower() in FEATURE_COLUMNS:
         return f"The first column is named {quoted(frame.columns[0])}, as if each row were a feature."
-    if match_share(labels, _FEATURE_NAME) >= MOST / 2 and match_share(body.columns, _FEATURE_NAME) < MOST / 2:
+    if match_share(labels, _FEATURE_NAME) >= MIN_ALIKE / 2 and match_share(body.columns, _FEATURE_NAME) < MIN_ALIKE / 2:
         return f"Rows are named like features: {listed(labels, 3)}."
-    if match_share(labels, _SAMPLE_NAME) >= MOST:
+    if match_share(labels, _SAMPLE_NAME) >= MIN_ALIKE:
         return ""
-    if match_share(body.columns, _SAMPLE_NAME) >= MOST:
+    if match_share(body.columns, _SAMPLE_NAME) >= MIN_ALIKE:
         return f"Columns are named like samples: {listed(body.columns, 3)}."
     if len(body) >= 2 * body.shape[1] and _are_alike(body.columns):
         return f"There are many more rows ({len(body)}) than columns ({body.shape[1]}), and columns have similar names."
@@ -115,11 +115,11 @@ def find_annotations(frame: pd.DataFrame) -> list[str]:
     head = frame[columns[:MAX_TRIED]].head(MAX_TRIED)
     texts = {
         name for name in head.columns[[not types.is_numeric_dtype(dtype) for dtype in head.dtypes]]
-        if not _SAMPLE_NAME.fullmatch(str(name)[: files.LONGEST_NAME])
+        if not _SAMPLE_NAME.fullmatch(str(name)[: files.MAX_NAME_LENGTH])
         and sum(isinstance(as_number(str(cell).replace(",", ".")), str) for cell in head[name]) > len(head) / 2
     }  # fmt: skip
-    found = [name for name in head.columns if name in texts or _plain_name(name) in ANNOTATIONS]
-    return found if len(found) < len(columns) / 2 else []
+    annotations = [name for name in head.columns if name in texts or _plain_name(name) in ANNOTATIONS]
+    return annotations if len(annotations) < len(columns) / 2 else []
 
 
 def label_features(frame: pd.DataFrame, annotations: Iterable[str]) -> dict[str, str]:
@@ -156,14 +156,14 @@ def _are_numbers(body: pd.DataFrame) -> bool:
         return False
     cells = body.iloc[:, :MAX_TRIED].astype("string").apply(lambda column: column.str.replace(",", ".", regex=False))
     words = cells.apply(pd.to_numeric, errors="coerce").isna().to_numpy() & cells.notna().to_numpy()
-    return bool(words.all(axis=1).any() and words.mean() <= 1 - MOST)
+    return bool(words.all(axis=1).any() and words.mean() <= 1 - MIN_ALIKE)
 
 
 def _are_alike(names: Iterable[Any]) -> bool:
     """Whether most names differ in their digits only, or share a beginning."""
     texts = [str(name) for name in names]
     _, times = Counter(re.sub(r"\d+", "0", text) for text in texts).most_common(1)[0]
-    return times >= MOST * len(texts) or len({text[:3] for text in texts}) == 1
+    return times >= MIN_ALIKE * len(texts) or len({text[:3] for text in texts}) == 1
 
 
 # Turning
@@ -189,7 +189,7 @@ def _first_column(frame: pd.DataFrame, where: str) -> "pd.Index[Any]":
         raise ReadingError(
             f"Expected names of features in the first column of {where}, as transpose= says that features stand in "
             f"rows, got {'nothing' if not len(first) else repr(first.tolist()[0])}; add a column of names.",
-            ask_table_orientation("The first column holds no names of features."),
+            ask("table-orientation", "The first column holds no names of features."),
         )
     return pd.Index(first)
 
@@ -276,12 +276,12 @@ class TargetGuess:
 
 def guess_targets(frame: pd.DataFrame) -> list[TargetGuess]:
     """Return columns that may be the target, the likeliest first: judged by name, values and position."""
-    found = []
+    guesses = []
     for position in _columns_to_rate(frame):
         rated = _rate(frame.iloc[:, position], str(frame.columns[position]), position, frame.shape[1])
         if rated is not None:
-            found.append((-rated[0], position, rated[1]))
-    return [guess for _, _, guess in sorted(found, key=lambda entry: entry[:2])[:MAX_CHOICES]]
+            guesses.append((-rated[0], position, rated[1]))
+    return [guess for _, _, guess in sorted(guesses, key=lambda entry: entry[:2])[:MAX_CHOICES]]
 
 
 def _columns_to_rate(frame: pd.DataFrame) -> list[int]:
@@ -340,14 +340,14 @@ def _target_kind(column: "pd.Series[Any]", n_values: int) -> Literal["classes", 
 
 def guess_identifiers(frame: pd.DataFrame) -> list[str]:
     """Return names of columns that look like names of rows: different texts, or numbers in a column named so."""
-    found = []
+    identifiers = []
     for position in [position for position in _columns_to_rate(frame) if frame.columns[position] not in NO_NAME]:
         column, name = frame.iloc[:, position], str(frame.columns[position])
         text = not types.is_numeric_dtype(column) and all(isinstance(entry, str) for entry in column)
         named = is_identifier(name)
         if (text or named) and len(column) > 1 and column.nunique() >= (0.9 if named else 1) * len(column):
-            found.append(name)
-    return found[:MAX_CHOICES]
+            identifiers.append(name)
+    return identifiers[:MAX_CHOICES]
 
 
 def show_entry(entry: Any) -> str:

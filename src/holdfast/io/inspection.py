@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -28,12 +29,8 @@ from holdfast.io.questions import (
     GAPS,
     Question,
     ReadingError,
-    ask_candidate,
+    ask,
     ask_column,
-    ask_separator,
-    ask_sheet,
-    ask_table_orientation,
-    ask_target_file,
     plain_note,
     shorten,
 )
@@ -46,7 +43,7 @@ from holdfast.io.selections import (
     parse_selections,
 )
 from holdfast.io.table import complete_table, load_table, make_options
-from holdfast.preferences import Kind, Preferences
+from holdfast.preferences import Kind
 
 PREVIEW_ROWS, PREVIEW_COLUMNS = 8, 12
 MAX_LIKELY = 3
@@ -200,20 +197,20 @@ def inspect_by(load: Load, path: str | Path, **given: Any) -> TableInspection:
         return TableInspection(name=display_name(path), question=question, preview=_first_lines(path))
     with enough_memory(path):
         named = {"target": target, "groups": given.get("groups"), "row names": given.get("index")}
-        found = _look(loaded, display_name(path), transpose, named)
+        inspection = _look(loaded, display_name(path), transpose, named)
     single = loaded.frame.shape[1] == 1 and isinstance(loaded.frame.index, pd.RangeIndex)
     if question is None and reading.sep is None and single and file_ending(path) in DEFAULT_SEPARATORS:
-        question = ask_separator("The file was read as a single column.")
+        question = ask("separator", "The file was read as a single column.")
     if question is None and reading.sheet is None and len(loaded.sheets) > 1:
-        question = ask_sheet(loaded.sheets)
-    if question is None and transpose is None and found.features_in_rows:
-        question = ask_table_orientation(found.orientation)
-    question = question or found.question
+        question = ask("sheet", choices=loaded.sheets)
+    if question is None and transpose is None and inspection.features_in_rows:
+        question = ask("table-orientation", inspection.orientation)
+    question = question or inspection.question
     if question is None and target is None:
-        question = _ask_target(found, bool(transpose), target_file)
+        question = _ask_target(inspection, bool(transpose), target_file)
     if question is not None or target is None:
-        return replace(found, question=question)
-    return _try_reading(found, loaded, path, {**given, "transpose": bool(transpose)}, may_turn=transpose is None)
+        return replace(inspection, question=question)
+    return _try_reading(inspection, loaded, path, {**given, "transpose": bool(transpose)}, may_turn=transpose is None)
 
 
 # How the file is read
@@ -315,19 +312,19 @@ def _with_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     return frame, not isinstance(frame.index, pd.RangeIndex)
 
 
-def _ask_target(found: TableInspection, turned: bool, target_file: Any) -> Question:
+def _ask_target(inspection: TableInspection, turned: bool, target_file: Any) -> Question:
     if target_file is not None:
         second = load_frame(as_path(target_file), row="sample", gaps=GAPS).frame
         names = [guess.name for guess in guess_targets(second)]
         return ask_column("target", "Which column of the second table is to be predicted?", names)
-    likely = [guess.name for guess in found.targets]
-    if turned and not any(guess.kind == "classes" for guess in found.targets):
-        return ask_target_file("Rows of this table are features, and none of them looks like a target.")
+    likely = [guess.name for guess in inspection.targets]
+    if turned and not any(guess.kind == "classes" for guess in inspection.targets):
+        return ask("target-file", "Rows of this table are features, and none of them looks like a target.")
     return ask_column("target", "Which column is to be predicted?", likely)
 
 
 def _try_reading(
-    found: TableInspection, loaded: Loaded, path: Path, given: dict[str, Any], *, may_turn: bool
+    inspection: TableInspection, loaded: Loaded, path: Path, given: dict[str, Any], *, may_turn: bool
 ) -> TableInspection:
     """Return an inspection with what reading the table said: a record of it, a question, or a problem."""
     try:
@@ -335,10 +332,10 @@ def _try_reading(
     except ValueError as error:
         question = error.question if isinstance(error, ReadingError) else None
         if question is not None and question.option == "transpose" and not may_turn:
-            question = ask_column("target", question.sentence, [guess.name for guess in found.targets])
-        return replace(found, question=question, problem="" if question else str(error))
+            question = ask_column("target", question.sentence, [guess.name for guess in inspection.targets])
+        return replace(inspection, question=question, problem="" if question else str(error))
     record = replace(record, notes=tuple(map(plain_note, record.notes)))
-    return replace(found, record=record, notes=record.notes)
+    return replace(inspection, record=record, notes=record.notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -456,34 +453,28 @@ def inspect_selections(
     path = as_path(path)
     with enough_memory(path):
         file = parse_selections(path)
-        found = _look_at_selections(file, bool(transpose))
-    if len(found.candidates) > 1 and candidate is None:
-        return replace(found, question=ask_candidate(found.candidates))
+        inspection = _look_at_selections(file, bool(transpose))
+    if len(inspection.candidates) > 1 and candidate is None:
+        return replace(inspection, question=ask("candidate", choices=inspection.candidates))
     try:
         preferences, note = decide_selections(file, kind, features, n_features, transpose, candidate)
     except ValueError as error:
         question = error.question if isinstance(error, ReadingError) else None
-        return replace(found, question=question, problem="" if question else str(error))
-    return _describe(found, preferences, note)
-
-
-def _describe(found: SelectionsInspection, preferences: Preferences, note: str | None) -> SelectionsInspection:
-    reason = found.kind_reason if preferences.kind == found.kind else ""
-    names = [str(name) for name in preferences.features[:PREVIEW_COLUMNS]]
+        return replace(inspection, question=question, problem="" if question else str(error))
     return replace(
-        found,
+        inspection,
         kind=preferences.kind,
-        kind_reason=reason,
+        kind_reason=inspection.kind_reason if preferences.kind == inspection.kind else "",
         n_runs=preferences.n_runs,
         n_features=preferences.n_features,
         labels=_first(preferences.labels or ()),
-        features=tuple(shorten(name, 40) for name in names),
+        features=_first(preferences.features),
         notes=() if note is None else (plain_note(note),),
     )
 
 
-def _first(names: Iterable[Any], limit: int = PREVIEW_COLUMNS) -> tuple[str, ...]:
-    return tuple(shorten(name, 40) for name, _ in zip(names, range(limit), strict=False))
+def _first(names: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(shorten(name, 40) for name in islice(names, PREVIEW_COLUMNS))
 
 
 # What the file holds
@@ -491,10 +482,10 @@ def _first(names: Iterable[Any], limit: int = PREVIEW_COLUMNS) -> tuple[str, ...
 
 def _look_at_selections(file: SelectionsFile, turned: bool) -> SelectionsInspection:
     """Return what can be said of a file without any decision."""
-    found = SelectionsInspection(name=display_name(file.path), candidates=tuple(file.candidates))
+    inspection = SelectionsInspection(name=display_name(file.path), candidates=tuple(file.candidates))
     if file.runs is not None:
         return replace(
-            found,
+            inspection,
             kind="subset",
             kind_reason="The file lists the features that each run selected.",
             n_runs=len(file.runs),
@@ -505,13 +496,13 @@ def _look_at_selections(file: SelectionsFile, turned: bool) -> SelectionsInspect
             preview=tuple(_first(run) for run in file.runs[:PREVIEW_ROWS]),
         )
     if file.table is None:
-        return found
+        return inspection
     corner = file.table.frame.iloc[:PREVIEW_ROWS, :PREVIEW_COLUMNS]
     kind, reason = _guess_kind(file.body.T if turned else file.body)
     names, rows = list(file.body.columns), file.labels or []
     n_runs, n_features = file.body.shape[::-1] if turned else file.body.shape
     return replace(
-        found,
+        inspection,
         kind=kind,
         kind_reason=reason,
         n_runs=n_runs,

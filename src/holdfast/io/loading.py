@@ -78,7 +78,9 @@ def pack_table(loaded: Loaded) -> dict[str, NDArray[Any]]:
 
     frame = loaded.frame.set_axis(range(loaded.frame.shape[1]), axis=1)
     types = [str(dtype) if isinstance(dtype, np.dtype) and dtype.kind in "fiub" else "" for dtype in frame.dtypes]
-    positions = {name: [position for position, own in enumerate(types) if own == name] for name in sorted({*types, ""})}
+    positions = {
+        name: [position for position, dtype in enumerate(types) if dtype == name] for name in sorted({*types, ""})
+    }
     others = frame[positions.pop("")].rename(columns=str)
     facts = {field: value for field, value in vars(loaded).items() if field != "frame"}
     about = {**facts, "columns": list(loaded.frame.columns), "positions": positions}
@@ -88,7 +90,7 @@ def pack_table(loaded: Loaded) -> dict[str, NDArray[Any]]:
     return {
         "about": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
         "others": np.frombuffer(bytes(out.getvalue()), dtype=np.uint8),
-        **{name: frame[own].to_numpy() for name, own in positions.items()},
+        **{name: frame[columns].to_numpy() for name, columns in positions.items()},
     }
 
 
@@ -101,7 +103,10 @@ def unpack_table(stored: Mapping[str, NDArray[Any]]) -> Loaded:
         others: pd.DataFrame = reader.read_pandas().rename(columns=int)
     positions, names = about.pop("positions"), about.pop("columns")
     pieces = [
-        *(pd.DataFrame(stored[name], index=others.index, columns=own, copy=False) for name, own in positions.items()),
+        *(
+            pd.DataFrame(stored[name], index=others.index, columns=columns, copy=False)
+            for name, columns in positions.items()
+        ),
         *([others] if others.shape[1] or not positions else []),
     ]
     whole = pieces[0] if len(pieces) == 1 else pd.concat(pieces, axis=1)[range(len(names))]

@@ -4,8 +4,11 @@ A reader that cannot go on without a decision raises :class:`ReadingError`: its 
 the command line need it; its question asks the same in plain words, and each answer is a value of one of these options.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -23,15 +26,6 @@ SHEET_HINT = " (sheet= names another one)"
 ACCEPT_HINT = "; treat_as_feature= makes features of them"
 ACCEPTED = ", as treat_as_feature= says"
 TRANSPOSE_HINT = "; transpose=True (--transpose) if rows are features"
-SEPARATOR_CHOICES = (
-    (";", "semicolons ( ; )"), (",", "commas ( , )"), ("tab", "tabs"), ("|", "bars ( | )"), ("space", "spaces"),
-)  # fmt: skip
-ENCODING_CHOICES = (
-    ("utf-8", "UTF-8, which most programs write today"),
-    ("cp1252", "Windows (Western Europe), which older Excel writes"),
-    ("latin-1", "Latin-1 (ISO 8859-1)"),
-    ("utf-16", "UTF-16, Excel's “Unicode text”"),
-)
 
 
 @dataclass(frozen=True)
@@ -191,28 +185,38 @@ def plain_note(note: str) -> str:
     return note
 
 
-def columns_as_choices(names: Iterable[Any]) -> tuple[tuple[str, str], ...]:
-    """Return names of columns as choices."""
-    return tuple((str(name), shorten(name)) for name, _ in zip(names, range(MAX_CHOICES), strict=False))
+# Questions
 
 
-# Questions about a table
+def _read_questions() -> Iterator[tuple[str, Question]]:
+    table = tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))
+    for name, facts in table.items():
+        yield name, Question(**{**facts, "choices": tuple(facts.get("choices", {}).items())})
+
+
+QUESTIONS = dict(_read_questions())
+"""What may be asked about a file, by name; sentences have gaps."""
+
+
+def ask(name: str, *words: str, choices: Iterable[Any] | None = None) -> Question:
+    """Return a question with words in the gaps of its sentence.
+
+    ``choices`` are values of its table, names, or pairs of a value and its meaning; the first 50 are offered.
+    """
+    question = QUESTIONS[name]
+    if choices is not None:
+        meanings = dict(question.choices)
+        pairs = (
+            choice if isinstance(choice, tuple) else (str(choice), meanings.get(choice, shorten(choice)))
+            for choice in islice(choices, MAX_CHOICES)
+        )
+        question = replace(question, choices=tuple(pairs))
+    return replace(question, sentence=question.sentence.format(*words))
 
 
 def ask_column(option: str, sentence: str, names: Iterable[Any]) -> Question:
     """Ask for a column, of those named or any other."""
-    return Question(option, sentence, columns_as_choices(names), typed=True)
-
-
-def ask_separator(sentence: str) -> Question:
-    """Ask what separates columns."""
-    return Question("sep", f"{sentence} What separates the columns?", SEPARATOR_CHOICES, typed=True)
-
-
-def ask_encoding() -> Question:
-    """Ask how letters are written."""
-    sentence = "The letters of this file could not be read. In which encoding was it saved?"
-    return Question("encoding", sentence, ENCODING_CHOICES, typed=True)
+    return replace(ask("column", sentence, choices=names), option=option)
 
 
 def ask_decimal(cell: str, fraction: str, whole: str, column: str) -> Question:
@@ -229,133 +233,21 @@ def ask_decimal(cell: str, fraction: str, whole: str, column: str) -> Question:
     )
 
 
-def ask_decimal_mark(examples: str = "") -> Question:
-    """Ask for the decimal mark of a whole file."""
-    return Question(
-        "decimal",
-        f"Numbers in this file are written in two ways{examples}. Which decimal mark is right? Columns that do not fit "
-        "are then read as texts.",
-        ((",", "the comma, as in 1,5"), (".", "the point, as in 1.5")),
-    )
-
-
-def ask_sheet(names: Iterable[Any]) -> Question:
-    """Ask which table of a file to read."""
-    return Question("sheet", "This file holds several tables. Which one should be read?", columns_as_choices(names))
-
-
-def ask_categorical(names: Sequence[Any]) -> Question:
-    """Ask what to do with texts."""
-    one = len(names) == 1
-    return Question(
-        "categorical",
-        f"{'The column' if one else f'{len(names)} columns'} {listed(names)} {'holds' if one else 'hold'} text, not "
-        "numbers. What should be done with such columns?",
-        (
-            ("one-hot", "Make a yes/no column of each category"),
-            ("codes", "Number the categories, in alphabetical or stated order"),
-            ("drop", "Leave out columns that hold text"),
-        ),
-    )
-
-
-def ask_row_names(name: Any, example: Any) -> Question:
-    """Ask whether a column of different texts names the rows."""
-    sentence = (
-        f"The column {quoted(name)} has a different text in each row, such as {quoted(example)}; it is no feature."
-    )
-    return Question(
-        "index", f"{sentence} What is it?", ((str(name), "It names the rows, such as patients or samples"),)
-    )
-
-
-def ask_leave_out(names: Sequence[Any], why: str) -> Question:
+def ask_leave_out(names: Iterable[Any], why: str) -> Question:
     """Ask to leave out columns that cannot be features."""
-    pairs = tuple((value, f"Leave out {label}") for value, label in columns_as_choices(names))
-    return Question("ignore", why, pairs, several=True)
-
-
-def ask_doubts(reasons: Sequence[tuple[str, str]]) -> Question:
-    """Ask which columns that look like no features to leave out; the others are accepted."""
-    sentence = "Some columns look like no features. Which of them should be left out? The others are kept as features."
-    pairs = tuple((name, f"{quoted(name)} {shorten(reason, 160)}") for name, reason in reasons)
-    return Question("ignore", sentence, pairs, several=True, rest="treat_as_feature")
+    return ask("leave-out", why, choices=((str(name), f"Leave out {shorten(name)}") for name in names))
 
 
 def ask_missing(names: Sequence[Any], rows: int, *, fill: bool = True) -> Question:
     """Ask what to do with missing values; those of a target cannot be filled."""
-    filled = (("impute-median", "Fill them with the middle value of the column, or the most frequent category"),)
     dropped = "Leave out the row that lacks one" if rows == 1 else f"Leave out the {rows} rows that lack one"
-    return Question(
-        "missing",
-        f"Values are missing in {listed(names)}. What should be done with them?",
-        (*(filled if fill else ()), ("drop", dropped)),
-    )
-
-
-def ask_task(target: Any, sentence: str, answers: Sequence[str] = ("classification", "regression")) -> Question:
-    """Ask whether a target holds classes or quantities."""
-    labels = {"classification": "Each number is a class, such as a type of tumor",
-              "regression": "They are quantities, such as a blood pressure: predict the number"}  # fmt: skip
-    if list(answers) == ["classification"]:
-        labels["classification"] = "Its entries are classes"
-    return Question("task", f"{quoted(target)} {sentence}", tuple((answer, labels[answer]) for answer in answers))
-
-
-def ask_table_orientation(sentence: str) -> Question:
-    """Ask which way a table lies, after what speaks for features in rows."""
-    return Question(
-        "transpose",
-        f"{sentence} What does a row stand for?",
-        ((YES, "A feature, such as a gene: turn the table"), (NO, "A sample, such as a patient")),
-    )
-
-
-def ask_target_file(sentence: str) -> Question:
-    """Ask for a second table that names the samples and their target."""
-    return Question(
-        "target_file", f"{sentence} Which second table holds the names of the samples and their target?", typed=True
-    )
-
-
-# Questions about selections
-
-
-def ask_runs_orientation(sentence: str) -> Question:
-    """Ask which way a matrix of selections lies."""
-    return Question(
-        "transpose",
-        f"{sentence} What does a row stand for?",
-        ((YES, "A feature: turn the table"), (NO, "A run: what one fit selected")),
-    )
-
-
-KIND_CHOICES = {
-    "subset": "Selections: 1 for a selected feature, 0 for the others",
-    "ranking": "Ranks: 1 is the best feature",
-    "weighting": "Weights or scores: the greater, the more important",
-}
-
-
-def ask_kind(sentence: str, kinds: Iterable[str]) -> Question:
-    """Ask what the numbers of a matrix are."""
-    return Question("kind", f"{sentence} What are the numbers?", tuple((kind, KIND_CHOICES[kind]) for kind in kinds))
+    return ask("missing", listed(names), choices=(*(["impute-median"] if fill else []), ("drop", dropped)))
 
 
 def ask_n_features(least: int) -> Question:
     """Ask how many features there were to choose from; at least as many as were ever selected."""
-    return Question(
-        "n_features",
-        "The file only lists the features that were selected. How many were there to choose from, selected or not?",
-        ((str(least), f"{least}: only those that the file names, the fewest possible"),) if least else (),
-        typed=True,
-    )
-
-
-def ask_candidate(names: Iterable[str]) -> Question:
-    """Ask whose selections to read from a file that a study exported."""
-    sentence = "This file holds the selections of several candidates of a study. Whose should be read?"
-    return Question("candidate", sentence, columns_as_choices(names))
+    named = (str(least), f"{least}: only those that the file names, the fewest possible")
+    return ask("n-features", choices=[named] if least else [])
 
 
 GAPS = ("?", " ?", ".", "#NV", "#N/A")

@@ -14,7 +14,7 @@ import pandas as pd
 
 from holdfast.io import files
 from holdfast.io.files import Loaded, check_unpacked, missing_package, read_at_most
-from holdfast.io.questions import SHEET_HINT, ReadingError, ask_sheet, quote_names, suggest_name
+from holdfast.io.questions import SHEET_HINT, ReadingError, ask, quote_names, suggest_name
 
 ENDINGS = (".rds", ".rdata", ".rda")
 HOW_TO_EXPORT = 'in R, write.csv(x, "x.csv") saves a table that can be read'
@@ -33,7 +33,7 @@ def read_r(path: Path, name: str | None) -> Loaded:
         hint = suggest_name(name, tables, "sheet")
         raise ReadingError(
             f"Expected the data frame {name!r} in {path}, got {quote_names(tables)}{hint}",
-            ask_sheet(tables) if tables else None,
+            ask("sheet", choices=tables) if tables else None,
         )
     if not tables:
         kinds = quote_names(sorted({type(value).__name__ for value in objects.values()}))

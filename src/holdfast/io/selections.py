@@ -29,10 +29,8 @@ from holdfast.io.questions import (
     TRANSPOSE_HINT,
     Question,
     ReadingError,
-    ask_candidate,
-    ask_kind,
+    ask,
     ask_n_features,
-    ask_runs_orientation,
     listed,
     quote_names,
 )
@@ -204,7 +202,7 @@ def _guess_kind(path: Path, values: NDArray[np.float64]) -> Kind:
     raise ReadingError(
         f"Expected 0 and 1 as values in {path}, got {other:g}; if these are ranks or "
         "weights, pass kind='ranking' or kind='weighting' (--kind).",
-        ask_kind(f"The file holds other values than 0 and 1, such as {other:g}.", ("ranking", "weighting")),
+        ask("kind", f"The file holds other values than 0 and 1, such as {other:g}.", choices=("ranking", "weighting")),
     )
 
 
@@ -463,7 +461,7 @@ def decide_selections(
     """Return the selections of a file, and a note on which way a matrix was read, or ask what it leaves open."""
     path, note = file.path, None
     if kind not in (None, *KINDS):
-        raise ReadingError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.", ask_kind("", KINDS))
+        raise ReadingError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.", ask("kind", "", choices=KINDS))
     names = None if features is None else list(features)
     if file.exported is not None:
         exported = _split_exported(path, file.exported, kind, n_features)
@@ -476,7 +474,7 @@ def decide_selections(
     elif transpose and not holds_matrix(path):
         raise ReadingError(
             f"Expected a matrix for transpose=True (--transpose), got lists in {path}; leave it out.",
-            ask_runs_orientation("The file lists the features of each run; there is nothing to turn."),
+            ask("runs-orientation", "The file lists the features of each run; there is nothing to turn."),
         )
     elif file.runs is not None:
         preferences = _from_lists(file, names, n_features)
@@ -491,7 +489,7 @@ def decide_selections(
     if kind not in (None, preferences.kind):
         raise ReadingError(
             f"Expected {kind}s in {path}, as kind= (--kind) says, got {preferences.kind}s; say what the file holds.",
-            ask_kind(f"The file holds {preferences.kind}s, not {kind}s.", (preferences.kind,)),
+            ask("kind", f"The file holds {preferences.kind}s, not {kind}s.", choices=[preferences.kind]),
         )
     universe = n_features if names is None else len(names)
     if universe not in (None, preferences.n_features):
@@ -513,11 +511,11 @@ def pick_candidate(path: Path, exported: Mapping[str, Runs], candidate: str | No
     if candidate is None:
         raise ReadingError(
             f"Expected the selections of one candidate in {path}, got {known}; give candidate=.",
-            ask_candidate(exported),
+            ask("candidate", choices=exported),
         )
     if candidate not in exported:
         raise ReadingError(
-            f"Expected one of the candidates {known} of {path}, got {candidate!r}.", ask_candidate(exported)
+            f"Expected one of the candidates {known} of {path}, got {candidate!r}.", ask("candidate", choices=exported)
         )
     return exported[candidate]
 
@@ -551,7 +549,7 @@ def _check_orientation(file: SelectionsFile) -> str | None:
         raise ReadingError(
             f"Expected one row per run in {file.path}, got {shown}; pass transpose=True (--transpose), as rows are "
             "features.",
-            ask_runs_orientation(why),
+            ask("runs-orientation", why),
         )
     runs, features = format_count(len(frame), "run"), format_count(frame.shape[1], "feature")
     return f"Read as {runs} of {features}{TRANSPOSE_HINT}."
@@ -655,7 +653,7 @@ def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None,
         raise ReadingError(
             f"Expected 0 and 1 in {path}, got {other:g}; if these are ranks or weights, pass kind='ranking' or "
             "kind='weighting' (--kind).",
-            ask_kind(why, ("ranking", "weighting") if likely == "ranking" else ("weighting", "ranking")),
+            ask("kind", why, choices=("ranking", "weighting") if likely == "ranking" else ("weighting", "ranking")),
         )
     try:
         return from_numbers(kind or "subset", matrix, features=names, labels=labels)

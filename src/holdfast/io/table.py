@@ -43,19 +43,15 @@ from holdfast.io.questions import (
     Question,
     ReadingError,
     add_answer,
-    ask_categorical,
+    ask,
     ask_column,
-    ask_doubts,
     ask_leave_out,
     ask_missing,
-    ask_row_names,
-    ask_table_orientation,
-    ask_target_file,
-    ask_task,
     join_counts,
     listed,
     quote_names,
     quoted,
+    shorten,
     suggest_name,
 )
 from holdfast.io.record import DataRecord
@@ -96,7 +92,7 @@ def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: 
             f"Expected a row named {name!r} in {options.where}, as transpose= turns rows into columns, got the rows "
             f"{quote_names(frame.columns)}; name one of these, or pass target_file=FILE, a table with the names of the "
             f"samples and a column {name!r}.",
-            ask_role("target", sentence, rows) if rows else ask_target_file(sentence),
+            ask_role("target", sentence, rows) if rows else ask("target-file", sentence),
         )
     if not hint.endswith("?"):
         numbers = all(isinstance(as_number(column), float) for column in frame.columns)
@@ -140,7 +136,7 @@ def _check_orientation(target: str, frame: pd.DataFrame, options: TableOptions) 
         raise ReadingError(
             f"Expected the target column {target!r} in {options.where}, got a row of this name: features stand in "
             "rows; pass transpose=True.",
-            ask_table_orientation(f"{quoted(target)} is the name of a row, not of a column."),
+            ask("table-orientation", f"{quoted(target)} is the name of a row, not of a column."),
         )
     why = explain_features_in_rows(frame)
     if why and not did_you_mean(target, frame.columns).endswith("?"):
@@ -149,7 +145,7 @@ def _check_orientation(target: str, frame: pd.DataFrame, options: TableOptions) 
             f"Expected the target column {target!r} in {options.where}, got rows named {names} and {body} "
             "columns of numbers, which look like features in rows; pass transpose=True and target_file=FILE, a table "
             f"with the names of the samples and a column {target!r}.",
-            ask_table_orientation(why),
+            ask("table-orientation", why),
         )
 
 
@@ -251,15 +247,18 @@ def _check_categories(others: pd.DataFrame, options: TableOptions) -> None:
         present = column.dropna()
         if len(present) > FEW_ROWS and present.is_unique:
             why = f"The column {quoted(name)} has a different text in each row: it is no feature."
-            free = options.index is None and not options.transpose
+            question = ask_leave_out([name], why)
+            if options.index is None and not options.transpose:
+                names_rows = (str(name), "It names the rows, such as patients or samples")
+                question = ask("row-names", quoted(name), quoted(present.iloc[0]), choices=[names_rows])
             raise ReadingError(
                 f"Expected numbers or categories in {options.where}, got a different text in each row of {name!r}, "
                 f"such as {present.iloc[0]!r}: an identifier is not a feature; pass index={name!r} or ignore={name!r}.",
-                ask_row_names(name, present.iloc[0]) if free else ask_leave_out([name], why),
+                question,
             )
     others = without_columns(others, options.covariates)
     if options.categorical == "error" and others.shape[1]:
-        texts = []
+        texts, shown = [], listed(others)
         for name, column in others.items():
             entries = enumerate(column)
             is_text = (row for row, entry in entries if isinstance(entry, str) and as_number(entry) is entry)
@@ -268,7 +267,9 @@ def _check_categories(others: pd.DataFrame, options: TableOptions) -> None:
         raise ReadingError(
             f"Expected numbers in {options.where}, got text in {format_count(len(texts), 'column')}: "
             f"{join_first(texts)}; pass categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=.",
-            ask_categorical(list(others)),
+            ask(
+                "categorical", f"The column {shown} holds" if len(texts) == 1 else f"{len(texts)} columns {shown} hold"
+            ),
         )
 
 
@@ -400,8 +401,8 @@ def _likely_task(labels: NDArray[Any], options: TableOptions, notes: list[str]) 
         raise ReadingError(
             f"Expected texts, fractions or few whole numbers in {options.target_name}, got {n_classes} different whole "
             f"numbers in {len(labels)} rows; pass task='regression' or task='classification'.",
-            ask_task(
-                options.target,
+            _ask_task(
+                options,
                 f"has {n_classes} different whole numbers in {len(labels)} rows. What are they?",
                 ("regression", "classification"),
             ),
@@ -416,7 +417,7 @@ def _check_classes(labels: NDArray[Any], options: TableOptions, notes: list[str]
         raise ReadingError(
             f"Expected classes in {options.target_name}, got fractions such as {_fraction(labels):g}; pass "
             "task='regression', or write the classes as text.",
-            ask_task(options.target, f"has fractions such as {_fraction(labels):g}: no classes.", ("regression",)),
+            _ask_task(options, f"has fractions such as {_fraction(labels):g}: no classes.", ["regression"]),
         )
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
@@ -433,7 +434,7 @@ def _check_classes(labels: NDArray[Any], options: TableOptions, notes: list[str]
             "identifiers.",
             _ask_another(options, f"{entries}, as identifiers have.")
             if labels.dtype.kind == "U"
-            else ask_task(options.target, f"{entries}: too many for classes.", ("regression",)),
+            else _ask_task(options, f"{entries}: too many for classes.", ["regression"]),
         )
     single = classes[counts == 1].tolist()
     if single:
@@ -447,7 +448,11 @@ def _as_quantities(column: "pd.Series[Any]", options: TableOptions) -> NDArray[n
         raise ReadingError(
             f"Expected finite numbers in {options.target_name} for regression, got {wrong[0]!r} "
             f"({format_count(len(wrong), 'such entry')}); fix them, or pass task='classification'.",
-            ask_task(options.target, f"has entries that are no numbers: {quoted(wrong[0])}.", ("classification",)),
+            _ask_task(
+                options,
+                f"has entries that are no numbers: {quoted(wrong[0])}.",
+                [("classification", "Its entries are classes")],
+            ),
         )
     if len(set(entries)) < 2:
         raise ReadingError(
@@ -456,6 +461,10 @@ def _as_quantities(column: "pd.Series[Any]", options: TableOptions) -> NDArray[n
             _ask_another(options, f"has a single value, {entries[0]:g}."),
         )
     return np.array(entries)
+
+
+def _ask_task(options: TableOptions, why: str, answers: Iterable[Any]) -> Question:
+    return ask("task", quoted(options.target), why, choices=answers)
 
 
 def _ask_another(options: TableOptions, why: str) -> Question:
@@ -576,7 +585,7 @@ def _find_key(
         raise ReadingError(
             f"Expected the names of the samples of {options.where} ({quote_names(samples)}) in a column of {path}, got "
             f"none of them ({others}); {turned or 'give both files the same names.'}",
-            ask_table_orientation(sentence) if turned else None,
+            ask("table-orientation", sentence) if turned else None,
         )
     return best, candidates[best]
 
@@ -945,11 +954,15 @@ def _refuse_certain(doubts: Sequence[Doubt], options: TableOptions) -> None:
     if certain:
         names = [doubt.feature for doubt in certain]
         shown = names[0] if len(names) == 1 else names
+        choices = [
+            (name, f"{quoted(name)} {shorten(doubt.plain_reason, 160)}")
+            for name, doubt in zip(names, certain, strict=True)
+        ]
         raise ReadingError(
             f"Expected only features beside the target in {options.where}, but "
             f"{'; '.join(describe_doubts(certain))}; leave out what is no feature with ignore={shown!r}, or keep it "
             f"as a feature with treat_as_feature={shown!r}.",
-            ask_doubts([(doubt.feature, doubt.plain_reason) for doubt in certain]),
+            replace(ask("doubts"), choices=tuple(choices)),
         )
 
 

@@ -58,7 +58,7 @@ class ExpectedOfList:
 
     @classmethod
     def unknown(cls, reason: str, probabilities: Sequence[float] | NDArray[np.float64]) -> "ExpectedOfList":
-        """Return what is said where there is no number."""
+        """Return the sentence where there is no number."""
         nothing = Interval(math.nan, math.nan)
         return cls(expected=math.nan, interval=nothing, probabilities=np.asarray(probabilities, dtype=np.float64),
                    sentence=f"How many of these features a new study would select is not known: {reason}.")  # fmt: skip
@@ -134,11 +134,16 @@ def expect_list(found: Replicability | None, columns: Sequence[int]) -> Expected
     return ExpectedOfList(expected=expected, interval=interval, probabilities=middle, sentence=sentence)
 
 
+def find_columns(features: Iterable[Any], result: StudyTables) -> list[Any]:
+    """Return the column of each feature; None for a name that the study does not know."""
+    columns = {str(feature): column for column, feature in enumerate(result.feature_names)}
+    return [columns.get(str(feature)) for feature in features]
+
+
 def add_new_study(result: StudyTables, found: SelectedFeatures, known: Replicability | None) -> pd.DataFrame:
     """Return the table of selected features with the probability that a new study selects each (``new_study``)."""
-    column_of = {feature: column for column, feature in enumerate(result.feature_names)}
-    columns = [column_of[feature] for feature in found.frame["feature"]]
-    return found.to_frame().assign(new_study=expect_list(known, columns).probabilities)
+    expected = expect_list(known, find_columns(found.frame["feature"], result))
+    return found.to_frame().assign(new_study=expected.probabilities)
 
 
 def tabulate_features(result: StudyTables) -> pd.DataFrame:
@@ -162,11 +167,10 @@ def tabulate_features(result: StudyTables) -> pd.DataFrame:
         except ValueError:  # no resample of it counts for the stability
             continue
         tables.append(add_new_study(result, found, find_known(result, candidate)).assign(candidate=candidate))
-    columns = {feature: column for column, feature in enumerate(result.feature_names)}
     selected = {feature for table in tables for feature in table["feature"]}
-    never = [feature for feature in columns if feature not in selected]
+    never = [feature for feature in result.feature_names if feature not in selected]
     listed = pd.concat([*tables, pd.DataFrame({"feature": never})], ignore_index=True)
-    listed = listed.assign(column=listed["feature"].map(columns), feature=listed["feature"].astype(str))
+    listed = listed.assign(column=find_columns(listed["feature"], result), feature=listed["feature"].astype(str))
     if not tables:
         return listed
     listed["stand_ins"] = [tuple(map(str, names)) if isinstance(names, tuple) else () for names in listed["stand_ins"]]
@@ -250,8 +254,7 @@ def check_list(
     options: dict[str, Any] = {"X": X, "level": level, "threshold": threshold, "top": top, "metric": metric}
     checked = judge_features(names, result, name, **options)
     found = selected_features(result, name, **options)
-    column_of = {str(feature): column for column, feature in enumerate(result.feature_names)}
-    columns = [column_of.get(str(feature)) for feature in names]
+    columns = find_columns(names, result)
     listed = list(dict.fromkeys(column for column in columns if column is not None))
     new_study = expect_list(known or find_known(result, name, level=level, X=X), listed)
     again = dict(zip(listed, new_study.probabilities.tolist(), strict=True))
@@ -395,5 +398,5 @@ def _count_verdict(count: int, verdict: str) -> str:
     """Return how many features have a verdict, as part of a sentence: "8 do not hold (may be chance)"."""
     head, _, more = verdict.partition("; ")
     verbs = {"takes turns": "take turns", "does not hold": "do not hold"}
-    said = f"{'is' if count == 1 else 'are'} {head}" if head not in verbs else head if count == 1 else verbs[head]
-    return f"{count} {said}" + (f" ({more})" if more else "")
+    verb = f"{'is' if count == 1 else 'are'} {head}" if head not in verbs else head if count == 1 else verbs[head]
+    return f"{count} {verb}" + (f" ({more})" if more else "")

@@ -83,16 +83,15 @@ def warn_of_cut(result: StudyTables, cut: int | None) -> list[str]:
 
 def warn_of_classes(result: StudyTables) -> list[str]:
     """Name the class of which a half has few rows."""
-    counts = dict(result.data.classes)
-    few = {label: count // 2 for label, count in counts.items() if count // 2 < FEWEST_OF_CLASS}
-    if not few:
+    return _warn_of_rarest([(label, count // 2) for label, count in result.data.classes], "row")
+
+
+def _warn_of_rarest(counts: Sequence[tuple[Any, int]], noun: str) -> list[str]:
+    label, count = min(counts, key=lambda item: item[1], default=("", FEWEST_OF_CLASS))
+    if count >= FEWEST_OF_CLASS:
         return []
-    label, count = min(few.items(), key=lambda item: item[1])
-    return [_few_in_half(format_count(count, "row"), label)]
-
-
-def _few_in_half(count: str, label: Any) -> str:
-    return f"A half has only {count} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."
+    few = format_count(count, noun)
+    return [f"A half has only {few} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
 
 
 def warn_of_dependent_rows(data: StudyData) -> list[str]:
@@ -106,11 +105,10 @@ def warn_of_dependent_rows(data: StudyData) -> list[str]:
         return [text] if n_copies else []
     if data.classes is None or len(np.unique(data.groups)) // 2 < FEWEST_OF_CLASS:  # warn_of_groups
         return []
-    counts = {label: len(np.unique(data.groups[data.y == label])) // 2 for label in data.classes}
-    label, count = min(counts.items(), key=lambda item: item[1])
-    if count >= FEWEST_OF_CLASS or (data.y == label).sum() // 2 < FEWEST_OF_CLASS:  # warn_of_classes
-        return []
-    return [_few_in_half(format_count(count, "group"), label)]
+    counts = [(label, len(np.unique(data.groups[data.y == label])) // 2) for label in data.classes]
+    rarest = min(counts, key=lambda item: item[1])
+    few_rows = (data.y == rarest[0]).sum() // 2 < FEWEST_OF_CLASS  # warn_of_classes
+    return [] if few_rows else _warn_of_rarest([rarest], "group")
 
 
 def warn_of_groups(result: StudyTables) -> list[str]:
@@ -175,15 +173,15 @@ def _agreements(study: Study, given: GivenData, top: int | None, running: dict[s
     return within[~np.isnan(within)]
 
 
-def warn_of_preference(shuffled: float, half_agreement: float) -> tuple[str, ...]:
+def warn_of_preference(shuffled: float, half_agreement: float) -> list[str]:
     """Warn that halves agree about equally well whatever the target is, if they do."""
     if not (shuffled > NOTEWORTHY and shuffled >= half_agreement / 2):
-        return ()
-    return (
+        return []
+    return [
         f"With a shuffled target halves agree by {format_number(shuffled)}, too (with the true one by "
         f"{format_number(half_agreement)}): the selector prefers certain features whatever the target is, so being "
-        "found again is no sign that they matter.",
-    )
+        "found again is no sign that they matter."
+    ]
 
 
 GROUPS, PAIRS = 10, 60
