@@ -71,6 +71,11 @@ def shorten(name: Any, most: int = 40) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
+def upper_first(text: str) -> str:
+    """Return a text with its first letter in upper case, and all others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def join_words(words: Sequence[str], last: str = " and ") -> str:
     """Join words for a sentence: a, b and c."""
     return last.join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

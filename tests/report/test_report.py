@@ -532,6 +532,16 @@ def test_the_table_of_features_is_what_the_command_writes(study):
         assert saved["verdict"][n_shown:].isna().all()
 
 
+def test_the_table_marks_features_in_doubt():
+    X, y = table(list("abcdef"))
+    X["copy"] = 5.0 * y + np.random.default_rng(1).normal(scale=0.01, size=len(y))
+    study = hf.Study(selectors=[AnovaF(2)], perturbation=hf.Bootstrap(20), estimator=GaussianNB())
+    page = render(summarize(study.run(X, y)))
+    assert '<td class="verdict-cell doubt" data-tag="verdict">in doubt</td>' in page
+    assert page.count("<dt>in doubt</dt>") == 1
+    assert "in doubt" not in render(summarize(study.run(X.drop(columns="copy"), y)))
+
+
 @pytest.fixture(scope="module")
 def wide_summary():
     """30 candidates and 20,000 features with long names, most of which some resample selects."""

@@ -15,9 +15,10 @@ __all__ = ["Card", "draw_mean_ranks", "draw_probabilities", "make_features_card"
 def make_features_card(final: Any, verdict: str) -> Card:
     """Return the card of a :class:`~holdfast.tradeoff.FinalFeatures`: bars of the frequencies with their intervals."""
     shown = final.frame[["feature", "selected", "consensus", "count", "frequency", "low", "high", "stand_ins"]]
+    trusted = shown["consensus"] & ~shown["feature"].astype(str).isin(final.doubted)
     bars = [
-        make_bar(row["feature"], row["frequency"], row["low"], row["high"], strong=_is_trusted(row, final.doubted))
-        for _, row in shown.head(SHOWN_ROWS).iterrows()
+        make_bar(row["feature"], row["frequency"], row["low"], row["high"], strong=bool(trusted[index]))
+        for index, row in shown.head(SHOWN_ROWS).iterrows()
     ]
     return Card(
         title=f"Features of {final.candidate}",
@@ -26,10 +27,6 @@ def make_features_card(final: Any, verdict: str) -> Card:
         picture=draw_bars(bars, mark=final.threshold),
         note=f"Consensus: {final.bound.sentence}",
     )
-
-
-def _is_trusted(row: Mapping[Any, Any], doubted: Sequence[str]) -> bool:
-    return bool(row["consensus"]) and str(row["feature"]) not in doubted
 
 
 def make_preferences_card(runs: Any) -> Card:

@@ -5,9 +5,9 @@ import math
 import pandas as pd
 
 from holdfast.inference.comparison import Comparisons
-from holdfast.plots.sources import higher_is_better
+from holdfast.plots.sources import higher_is_better, show_names
 from holdfast.plots.theme import alt, finish_chart, inline_data, tooltips
-from holdfast.text import display_names, format_count, format_number, format_percent, join_names, shorten
+from holdfast.text import format_count, format_number, format_percent, join_names, shorten
 
 MAX_TEXTS = 14
 
@@ -103,7 +103,7 @@ def draw_comparisons(data: pd.DataFrame, names: list[str], *, level: float) -> "
     level : float
         Level of the intervals and tests, for the text.
     """
-    labels = dict(zip(names, display_names(names), strict=True))
+    labels = show_names(names)
     order = list(labels.values())
     side = len(names) * (52 if len(names) <= MAX_TEXTS else 22)
     labeled = data.assign(

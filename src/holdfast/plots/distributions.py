@@ -8,9 +8,9 @@ import pandas as pd
 from scipy.special import betaincinv, ndtri
 
 from holdfast.inference.intervals import check_level
-from holdfast.plots.sources import finite_values
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
-from holdfast.text import clean_text, display_names, format_count, format_number, format_percent, shorten
+from holdfast.plots.sources import show_names
+from holdfast.plots.theme import alt, finish_chart, inline_data, name_axis, text_chart, tooltips, unit_scale
+from holdfast.text import clean_text, format_count, format_number, format_percent, shorten
 
 WIDTH = 420
 COUNTS = {
@@ -95,11 +95,10 @@ def draw_spread(data: pd.DataFrame) -> "alt.LayerChart":
     known = data[np.isfinite(data["value"].to_numpy(dtype=float))]
     if known.empty:
         return text_chart("There is no number to show", "it is undefined in every resample")
-    names = dict(zip(data["quantity"].unique(), display_names(data["quantity"].unique()), strict=True))
+    names = show_names(data["quantity"])
     dots = known.assign(quantity=known["quantity"].map(names), resample=known["resample"].map(clean_text))
-    ends = finite_values(dots["value"])
-    x = alt.X("value:Q", title=None, scale=alt.Scale(domain=[min(0.0, *ends), max(1.0, *ends)], nice=False))
-    y = alt.Y("quantity:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=10))
+    x = alt.X("value:Q", title=None, scale=unit_scale(dots["value"]))
+    y = name_axis("quantity:N", padding=10)
     means = dots.groupby("quantity", sort=False)["value"].mean().reset_index()
     tooltip = [alt.Tooltip("quantity:N"), alt.Tooltip("resample:N"), alt.Tooltip("value:Q", format=".3")]
     layers = [
@@ -261,8 +260,8 @@ def draw_qq(data: pd.DataFrame, *, reference: Reference, level: float) -> "alt.L
     """Draw a QQ plot from the data of :func:`qq_data`; reference and level are for the text."""
     if data.empty:
         return text_chart("There is no number to show", "no number of the sample is finite")
-    known = data["name"].unique()
-    names, several = dict(zip(known, display_names(known), strict=True)), len(known) > 1
+    names = show_names(data["name"])
+    several = len(names) > 1
     points = pd.concat([_thin(part) for _, part in data.groupby("name", sort=False)])
     points = points.assign(name=points["name"].map(names))
     base = alt.Chart(inline_data(points)).encode(

@@ -8,8 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.inference.features import feature_table
-from holdfast.plots.sources import Source, designed_subsets
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
+from holdfast.plots.sources import Source, designed_subsets, show_names
+from holdfast.plots.theme import alt, color_and_shape, finish_chart, inline_data, name_axis, text_chart, tooltips
 from holdfast.text import display_names, format_count, format_percent, shorten
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ WIDTH = 420
 def _check_most(most: int) -> None:
     if most < 1:
         raise ValueError(f"Expected most to be a number of features to show, got {most}.")
+
+
+def _with_names(data: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of features with their exact names as texts, and as they are shown (``name``)."""
+    return data.assign(feature=data["feature"].astype(str), name=display_names(data["feature"]))
 
 
 # Selection frequencies
@@ -126,9 +131,8 @@ def draw_frequencies(data: pd.DataFrame, counts: NDArray[np.int64], *, n_runs: i
     """
     if data.empty:
         return text_chart(f"No feature was selected in any of {format_count(n_runs, 'resample')}")
-    named = data.assign(feature=data["feature"].astype(str), name=display_names(data["feature"]))
-    base = alt.Chart(inline_data(named)).encode(
-        y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8)),
+    base = alt.Chart(inline_data(_with_names(data))).encode(
+        y=name_axis(),
         tooltip=[
             *tooltips({"feature:N": "feature", "count:Q": f"selected in (of {format_count(n_runs, 'resample')})"}),
             *tooltips({"frequency:Q": "selection frequency", "low:Q": "interval from", "high:Q": "to"}, ".1%"),
@@ -251,9 +255,8 @@ def draw_effects(data: pd.DataFrame, *, effect: str, level: float, missing: str 
         return text_chart(f"No effects: {missing or 'no feature was selected'}")
     neutral = 0.5 if effect == "AUC" else 0.0
     stated = data["effect_low"].gt(neutral) | data["effect_high"].lt(neutral)
-    named = data.assign(name=display_names(data["feature"]), feature=data["feature"].astype(str), stated=stated)
-    base = alt.Chart(inline_data(named)).encode(
-        y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8)),
+    base = alt.Chart(inline_data(_with_names(data).assign(stated=stated))).encode(
+        y=name_axis(),
         opacity=alt.condition("datum.stated", alt.value(1), alt.value(0.4)),
         tooltip=[
             *tooltips({"feature:N": "feature", "direction:N": "direction"}),
@@ -371,8 +374,7 @@ def draw_recovery(data: pd.DataFrame) -> "alt.VConcatChart | alt.LayerChart":
     if data.empty:
         return text_chart("There is no feature to show")
     drawn = _most_frequent(data)
-    names = dict(zip(data["panel"].unique(), display_names(data["panel"].unique()), strict=True))
-    panels = [_panel(drawn[drawn["panel"] == panel], name) for panel, name in names.items()]
+    panels = [_panel(drawn[drawn["panel"] == panel], name) for panel, name in show_names(data["panel"]).items()]
     chart = alt.vconcat(*panels, spacing=14).resolve_scale(x="shared", color="shared", shape="shared")
     left_out = data["column"].nunique() - drawn["column"].nunique()
     notes = [f"{format_count(left_out, 'feature')} that were selected less often left out" if left_out else ""]
@@ -390,7 +392,6 @@ def _most_frequent(data: pd.DataFrame) -> pd.DataFrame:
 
 def _panel(data: pd.DataFrame, name: str) -> "alt.Chart":
     drawn = data.assign(feature=display_names(data["feature"]))
-    kinds = {"title": "features", "scale": alt.Scale(domain=[RELEVANT, OTHER])}
     scale = alt.Scale(zero=False, nice=False, padding=6)
     y = alt.Y("frequency:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=4))
     points = (
@@ -399,8 +400,7 @@ def _panel(data: pd.DataFrame, name: str) -> "alt.Chart":
         .encode(
             x=alt.X("column:Q", title="column", scale=scale, axis=alt.Axis(tickMinStep=1)),
             y=y,
-            color=alt.Color("relevance:N", **kinds),
-            shape=alt.Shape("relevance:N", **kinds),
+            **color_and_shape("relevance:N", title="features", scale=alt.Scale(domain=[RELEVANT, OTHER])),
             tooltip=[
                 *tooltips({"feature:N": "feature", "relevance:N": "it is"}),
                 *tooltips({"frequency:Q": "selection frequency"}, ".1%"),
@@ -515,14 +515,11 @@ def draw_replicability(data: pd.DataFrame, *, sentence: str, n_selected: int, n_
     """
     if data.empty or data["probability"].isna().all():
         return text_chart(sentence.removesuffix("."))
-    named = data.assign(feature=data["feature"].astype(str), name=display_names(data["feature"]))
+    named = _with_names(data)
     long = named.melt(["feature", "name"], ["frequency", "probability"], "kind", "value").replace(
         {"kind": {"frequency": HALVES, "probability": NEW_STUDY}}
     )
-    y = alt.Y(
-        "name:N", sort=named["name"].tolist(), title=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8)
-    )
-    kinds = {"title": None, "scale": alt.Scale(domain=[NEW_STUDY, HALVES])}
+    y = name_axis(sort=named["name"].tolist())
     below = alt.Legend(orient="bottom", direction="vertical", labelLimit=WIDTH)
     lines = (
         alt.Chart(inline_data(named))
@@ -535,8 +532,7 @@ def draw_replicability(data: pd.DataFrame, *, sentence: str, n_selected: int, n_
         .encode(
             y=y,
             x=alt.X("value:Q", title=None, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("kind:N", legend=below, **kinds),
-            shape=alt.Shape("kind:N", legend=below, **kinds),
+            **color_and_shape("kind:N", title=None, scale=alt.Scale(domain=[NEW_STUDY, HALVES]), legend=below),
             tooltip=[
                 *tooltips({"feature:N": "feature", "kind:N": "how often"}),
                 *tooltips({"value:Q": "is"}, ".0%"),

@@ -12,7 +12,7 @@ from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning
 from holdfast.plots.sources import finite_values, higher_is_better
-from holdfast.plots.theme import OKABE_ITO, alt, finish_chart, inline_data, text_chart, tooltips
+from holdfast.plots.theme import OKABE_ITO, alt, finish_chart, inline_data, name_axis, text_chart, tooltips, unit_scale
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
 from holdfast.text import display_names, format_count, format_estimate, format_percent, join_names, shorten
@@ -173,7 +173,7 @@ def draw_forest(
     width = NARROW if narrow else WIDTH
     ends = finite_values(data[["stability", "low", "high"]])
     least = min(0.0, *ends)
-    x = alt.X("stability:Q", title=title, scale=alt.Scale(domain=[least, max(1.0, *ends)], nice=False, zero=False))
+    x = alt.X("stability:Q", title=title, scale=unit_scale(ends, zero=False))
     layers = [*_bands(data, least, width), *_marks(_with_texts(data), x, narrow)]
     chart = alt.layer(*layers).properties(
         width=width, height={"step": 44 if narrow else 30 if len(data) <= MANY else 20}
@@ -197,9 +197,9 @@ def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
 
 def _marks(data: pd.DataFrame, x: Any, narrow: bool) -> "list[alt.Chart]":
     order = data["name"].tolist()  # explicit, because layers leave out what has no interval
-    axis = None if narrow else alt.Axis(ticks=False, domain=False, labelPadding=10)
+    hidden: dict[str, Any] = {"axis": None} if narrow else {}
     base = alt.Chart(inline_data(data)).encode(
-        y=alt.Y("name:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=axis),
+        y=name_axis(padding=10, sort=order, scale=alt.Scale(domain=order), **hidden),
         tooltip=[
             *tooltips({"name:N": "selection", "text:N": "stability"}),
             *tooltips({"measure:N": "measure"} if data["measure"].notna().any() else {}),

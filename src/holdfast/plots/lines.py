@@ -15,12 +15,12 @@ from holdfast.inference.designs import DesignedRuns, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning
-from holdfast.plots.sources import Columns, Source, designed_runs, finite_values, largest_row, typed_table
+from holdfast.plots.sources import Columns, Source, designed_runs, finite_values, largest_row, show_names, typed_table
 from holdfast.plots.text import plain_cell
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
+from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips, unit_scale
 from holdfast.study.stabilities import DEFAULT_MEASURES
 from holdfast.study.tables import StudyTables
-from holdfast.text import display_names, format_count, format_estimate, format_number, format_percent, shorten
+from holdfast.text import format_count, format_estimate, format_number, format_percent, shorten
 
 WIDTH, HEIGHT, PANEL_HEIGHT = 460, 260, 150
 NARROW = 268
@@ -52,9 +52,8 @@ def setting_axis(values: Any) -> Any:
 
 
 def stability_scale(data: pd.DataFrame, *columns: str) -> Any:
-    """Return the scale of a stability: from 0 to 1, and further if a number is."""
-    ends = finite_values(data[list(columns)].to_numpy())
-    return alt.Scale(domain=[min(0.0, *ends), max(1.0, *ends)], nice=False)
+    """Return the scale of a stability."""
+    return unit_scale(data[list(columns)])
 
 
 def close_scale(data: pd.DataFrame, *columns: str) -> Any:
@@ -179,9 +178,8 @@ def draw_profile(data: pd.DataFrame, *, level: float, narrow: bool = False) -> "
     """Draw a size profile from the data of :func:`profile_data`, also for a narrow screen; ``level`` is said in it."""
     if data["stability"].isna().all():
         return text_chart("There is no stability at any size to show")
-    selectors = data["selector"].unique()
-    several = len(selectors) > 1
-    names = dict(zip(selectors, display_names(selectors), strict=True))
+    names = show_names(data["selector"])
+    several = len(names) > 1
     scale, axis = setting_scale(data["size"]), setting_axis(data["size"])
     base = alt.Chart(inline_data(data.assign(selector=data["selector"].map(names)))).encode(
         x=alt.X("size:Q", title="number of selected features", scale=scale, axis=axis)
@@ -450,8 +448,7 @@ def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
         numbers = data["setting"].astype(float)
         x = alt.X("setting:Q", title=title, scale=setting_scale(numbers), axis=setting_axis(numbers))
         return data.assign(setting=numbers), x
-    texts = dict.fromkeys(str(value) for value in data["setting"])
-    names = dict(zip(texts, display_names(texts), strict=True))
+    names = show_names(map(str, data["setting"]))
     data = data.assign(setting=[names[str(value)] for value in data["setting"]])
     axis = alt.Axis(labelLimit=140, labelAngle=0 if sum(map(len, names)) <= MAX_CHARACTERS else -40)
     return data, alt.X("setting:N", title=title, sort=list(names.values()), axis=axis)
@@ -459,7 +456,7 @@ def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
 
 def _setting_panel(data: pd.DataFrame, quantity: str, x: Any, lines: str, *, last: bool) -> "alt.LayerChart":
     scale = stability_scale if quantity == STABILITY else close_scale
-    names = dict(zip(data["line"].unique(), display_names(data["line"].unique()), strict=True))
+    names = show_names(data["line"])
     y = alt.Y(
         "value:Q", title=shorten(quantity, 30), scale=scale(data, "value", "low", "high"), axis=alt.Axis(tickCount=4)
     )
@@ -774,10 +771,9 @@ def _terms_panel(data: pd.DataFrame, title: str, *, last: bool) -> "alt.LayerCha
     y = alt.Y("mean:Q", title=title, scale=close_scale(data, "low", "high"), axis=alt.Axis(tickCount=4))
     by = alt.Color("quantity:N", title=None, sort=list(TERMS.values()), legend=alt.Legend(symbolType="circle"))
     tooltip = [
-        alt.Tooltip("quantity:N", title="of"),
-        alt.Tooltip("step:Q", title="features"),
+        *tooltips({"quantity:N": "of", "step:Q": "features"}),
         alt.Tooltip("mean:Q", format=".3f"),
-        alt.Tooltip("sd:Q", title="standard deviation", format=".3f"),
+        *tooltips({"sd:Q": "standard deviation"}, ".3f"),
         alt.Tooltip("resamples:Q"),
     ]
     base = alt.Chart(inline_data(data)).encode(x=x)

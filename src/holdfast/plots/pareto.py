@@ -11,17 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from holdfast.inference.intervals import check_level
-from holdfast.plots.sources import Columns, finite_values, largest_row, typed_table
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
-from holdfast.text import (
-    display_names,
-    format_count,
-    format_estimate,
-    format_number,
-    format_percent,
-    format_score,
-    shorten,
-)
+from holdfast.plots.sources import Columns, finite_values, largest_row, show_names, typed_table
+from holdfast.plots.theme import alt, finish_chart, front_line, inline_data, text_chart, tooltips
+from holdfast.text import format_count, format_estimate, format_number, format_percent, format_score, shorten
 from holdfast.tradeoff.fronts import hypervolume, lowest_point, pareto_front, round_axes
 
 Reference = tuple[float, float]
@@ -315,8 +307,7 @@ def draw_pareto(
     if each:  # intervals would hide the areas
         under = draw_areas(base, known, reference, color)
     else:
-        line = base.transform_filter("datum.on_front").mark_line(style="quiet-line", strokeWidth=5, opacity=0.35)
-        under = [line.encode(order=alt.Order("stability:Q")), *_intervals(base, color)]
+        under = [front_line(base, "on_front", "stability:Q"), *_intervals(base, color)]
     layers = [*_links(base, known, color), *under, *_points(base, known, score, color, narrow)]
     chart = alt.layer(*layers).properties(width=width, height=height)
     room = width + (50 if narrow else 120)
@@ -328,7 +319,7 @@ def draw_pareto(
 def _with_texts(data: pd.DataFrame) -> pd.DataFrame:
     intervals = zip(data["stability"], data["low"], data["high"], strict=True)
     scores = zip(data["score"], data["score_se"], strict=True)
-    names = dict(zip(data["family"].unique(), display_names(data["family"].unique()), strict=True))
+    names = show_names(data["family"])
     return data.assign(
         family=data["family"].map(names),
         stability_text=[format_estimate(*interval) for interval in intervals],

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from holdfast.inference.ranks import POST_HOC_TESTS, RankComparisons
-from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
+from holdfast.plots.theme import alt, color_and_shape, finish_chart, front_line, inline_data, text_chart, tooltips
 from holdfast.text import display_names, format_count, format_number, format_percent, join_names, shorten
 
 WIDTH = 300
@@ -370,9 +370,9 @@ def draw_rank_tradeoff(data: pd.DataFrame, *, score: str, n_datasets: int) -> "a
         ),
         y=alt.Y("score_rank:Q", title=f"mean rank of {score} (up is better)", scale=_scale(rows, "score_rank")),
     )
-    line = base.transform_filter("datum.best").mark_line(style="quiet-line", strokeWidth=5, opacity=0.35)
-    layers = [line.encode(order="stability_rank:Q"), _points(base, rows)]
-    chart = alt.layer(*layers).properties(width=TRADEOFF_WIDTH, height=TRADEOFF_HEIGHT)
+    chart = alt.layer(front_line(base, "best", "stability_rank:Q"), _points(base, rows)).properties(
+        width=TRADEOFF_WIDTH, height=TRADEOFF_HEIGHT
+    )
     return finish_chart(
         chart, _tradeoff_finding(rows, score), [_tradeoff_note(data, known, n_datasets)], width=TRADEOFF_WIDTH + 160
     )
@@ -388,10 +388,8 @@ def _points(base: "alt.Chart", rows: pd.DataFrame) -> "alt.Chart":
     """Return the points, distinguished by color and shape: names next to them could overlap."""
     order = rows["label"].tolist()
     legend = alt.Legend(symbolOpacity=1, symbolSize=90, symbolLimit=40, labelLimit=200)
-    channel = {"title": "candidate", "sort": order, "scale": alt.Scale(domain=order), "legend": legend}
     return base.mark_point(filled=True, size=110, opacity=1).encode(
-        color=alt.Color("label:N", **channel),
-        shape=alt.Shape("label:N", **channel),
+        **color_and_shape("label:N", title="candidate", sort=order, scale=alt.Scale(domain=order), legend=legend),
         tooltip=[
             *tooltips({"candidate:N": "candidate"}),
             *tooltips({"score_rank:Q": "mean rank of the score", "stability_rank:Q": "mean rank of stability"}, ".2f"),

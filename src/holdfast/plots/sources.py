@@ -1,6 +1,6 @@
 """What charts are drawn from: preferences, studies, or plain columns of a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +11,7 @@ from holdfast.inference.designs import DesignedRuns
 from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
 from holdfast.study.tables import StudyTables
-from holdfast.text import join_first
+from holdfast.text import display_names, join_first
 
 Source: TypeAlias = Preferences | Matrix | StudyTables
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Sequence[Any]]
@@ -85,6 +85,12 @@ def finite_values(values: Any) -> list[float]:
     """Return the finite numbers of an array."""
     array = np.asarray(values, dtype=float)
     return array[np.isfinite(array)].tolist()
+
+
+def show_names(names: Iterable[Any]) -> dict[Any, str]:
+    """Return how each of these names is shown, in the order in which they first come."""
+    known = list(dict.fromkeys(names))
+    return dict(zip(known, display_names(known), strict=True))
 
 
 def largest_row(data: pd.DataFrame, column: str) -> "pd.Series[Any]":

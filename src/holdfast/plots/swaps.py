@@ -9,11 +9,11 @@ from scipy.sparse.csgraph import connected_components
 
 from holdfast.checks import Matrix
 from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps
-from holdfast.plots.sources import Source, designed_subsets, largest_row
+from holdfast.plots.sources import Source, designed_subsets, largest_row, show_names
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
 from holdfast.preferences import Preferences
 from holdfast.similarity import Correlation, aligned
-from holdfast.text import display_names, format_count, shorten
+from holdfast.text import format_count, shorten
 
 COLUMNS = ["first", "second", "group", "one_of_them", "both", "neither", "turns", "p_value", "clear", "correlation"]
 
@@ -139,8 +139,8 @@ def draw_swaps(data: pd.DataFrame, *, n_runs: int, n_varying: int, n_features: i
         varied = f"{format_count(n_varying, 'feature')} of {n_features:,} varied from resample to resample"
         why = "a single resample cannot show it" if n_runs == 1 else varied
         return text_chart("No two features stand in for each other", why)
-    order = list(dict.fromkeys(name for pair in zip(data["first"], data["second"], strict=True) for name in pair))
-    names = dict(zip(order, display_names(order), strict=True))
+    pairs = zip(data["first"], data["second"], strict=True)
+    names = show_names(name for pair in pairs for name in pair)
     known = tooltips({"correlation:Q": "correlation of the features"}, ".2f")
     base = alt.Chart(inline_data(_below(data, names))).encode(
         x=_axis(alt.X, "across", list(names.values())[:-1]),
@@ -160,7 +160,7 @@ def draw_swaps(data: pd.DataFrame, *, n_runs: int, n_varying: int, n_features: i
     )  # fmt: skip
     cells = base.mark_rect(opacity=0.8).encode(color=color)
     frames = base.transform_filter("datum.clear").mark_rect(style="ring", strokeWidth=1.5, filled=False)
-    side = max(24, 40 - len(order)) * (len(order) - 1)
+    side = max(24, 40 - len(names)) * (len(names) - 1)
     layers = [cells, frames, base.mark_text(fontSize=11).encode(text="one_of_them:Q")]
     chart = alt.layer(*layers).properties(width=side, height=side)
     note = f"numbers: resamples (of {n_runs}) that selected exactly one of the two; framed: more often than by chance"

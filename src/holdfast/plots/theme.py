@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import pandas as pd
 
+from holdfast.plots.sources import finite_values
 from holdfast.plots.text import plain_cell, wrap_lines
 
 if TYPE_CHECKING:
@@ -174,6 +175,29 @@ def tooltips(titles: Mapping[str, str], format: str = "") -> list[Any]:
     """Return what a pointer shows of a mark: fields with their titles, numbers in a format of Vega."""
     how = {"format": format} if format else {}
     return [alt.Tooltip(field, title=title, **how) for field, title in titles.items()]
+
+
+def name_axis(field: str = "name:N", *, padding: int = 8, **more: Any) -> Any:
+    """Return the vertical axis of a picture with a row for each name, in the order of the data if none is given."""
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=padding)
+    return alt.Y(field, title=None, **{"sort": None, "axis": axis, **more})
+
+
+def color_and_shape(field: str, **channel: Any) -> dict[str, Any]:
+    """Return what distinguishes points by color and by shape, which is seen in gray too; both share a legend."""
+    return {"color": alt.Color(field, **channel), "shape": alt.Shape(field, **channel)}
+
+
+def unit_scale(values: Any, **more: Any) -> Any:
+    """Return a scale from 0 to 1, and further if a number is."""
+    ends = finite_values(values)
+    return alt.Scale(domain=[min(0.0, *ends), max(1.0, *ends)], nice=False, **more)
+
+
+def front_line(base: "Chart", is_on_front: str, along: str) -> "Chart":
+    """Return the broad quiet line that joins the points of a front, in their order along a field."""
+    line = base.transform_filter(f"datum.{is_on_front}").mark_line(style="quiet-line", strokeWidth=5, opacity=0.35)
+    return line.encode(order=alt.Order(along))
 
 
 def finish_chart(chart: "ChartType", finding: str, notes: Sequence[str], *, width: int) -> "ChartType":

@@ -497,17 +497,13 @@ def _list_candidates(tradeoff: BenchmarkTradeoff) -> Iterator[CandidateRow]:
 
 
 def _list_cells(result: BenchmarkResult, tradeoff: BenchmarkTradeoff) -> Iterator[Cell]:
-    cells = result.cells
+    cells = result.cells.rename(columns={"score_se": "score_error", "runs": "resamples"})
     best = {what: cells.groupby("dataset")[what].transform("max").round(DIGITS) for what in ("score", "stability")}
-    for index, row in enumerate(cells.to_dict(orient="records")):
+    rows: Any = cells.to_dict(orient="records")
+    for index, row in enumerate(rows):
         is_best = {what: round(row[what], DIGITS) == best[what].iloc[index] for what in best}
-        yield Cell(
-            dataset=row["dataset"], candidate=row["candidate"], score=row["score"], score_low=row["score_low"],
-            score_high=row["score_high"], score_error=row["score_se"], stability=row["stability"], low=row["low"],
-            high=row["high"], size=row["size"], resamples=row["runs"], failures=row["failures"],
-            on_front=row["on_front"], chosen=tradeoff.choices.loc[row["dataset"], "chosen"] == row["candidate"],
-            best_score=is_best["score"], best_stability=is_best["stability"], reason=row["reason"],
-        )  # fmt: skip
+        chosen = tradeoff.choices.loc[row["dataset"], "chosen"] == row["candidate"]
+        yield Cell(**row, chosen=chosen, best_score=is_best["score"], best_stability=is_best["stability"])
 
 
 # Words

@@ -50,17 +50,17 @@ def find_replicability(result: StudyTables, candidate: str | None, options: Repo
     return None if candidate is None else find_known(result, candidate, level=options.level, X=options.X)
 
 
-def describe_replication(found: Replicability | None) -> Replication | None:
+def describe_replication(known: Replicability | None) -> Replication | None:
     """Return the record of a summary."""
-    if found is None:
+    if known is None:
         return None
-    low, high = found.expected_interval
+    low, high = known.expected_interval
     return Replication(
-        sentence=found.sentence, expected=found.expected, low=low, high=high, n_selected=found.n_selected,
-        agreement=found.agreement, agreement_low=found.interval.low, agreement_high=found.interval.high,
-        half_agreement=found.half_agreement, half_low=found.half_interval.low, half_high=found.half_interval.high,
-        rows_sentence=found.rows_sentence, n_pairs=found.n_pairs, cautions=tuple(map(clean_text, found.cautions)),
-        shuffled_agreement=found.shuffled_agreement, control_sentence=found.control_sentence,
+        sentence=known.sentence, expected=known.expected, low=low, high=high, n_selected=known.n_selected,
+        agreement=known.agreement, agreement_low=known.interval.low, agreement_high=known.interval.high,
+        half_agreement=known.half_agreement, half_low=known.half_interval.low, half_high=known.half_interval.high,
+        rows_sentence=known.rows_sentence, n_pairs=known.n_pairs, cautions=tuple(map(clean_text, known.cautions)),
+        shuffled_agreement=known.shuffled_agreement, control_sentence=known.control_sentence,
     )  # fmt: skip
 
 

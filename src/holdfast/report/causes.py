@@ -186,14 +186,9 @@ def _more_stable(findings: Findings, candidate: str, other_family: bool) -> Caus
     if not others or len(others) > MAX_COMPARED:
         return None
     effect = find_more_stable(
-        result,
-        candidate,
-        others,
-        findings.common,
-        metric=findings.tradeoff.metric,
-        level=findings.level,
+        result, candidate, others, findings.common, metric=findings.tradeoff.metric, level=findings.level,
         X=findings.options.X,
-    )
+    )  # fmt: skip
     if effect is None:
         return None
     name = shorten(findings.labels.candidate(str(effect.to)), 40)

@@ -29,12 +29,12 @@ MAX_ROWS = 200
 
 
 def describe_effects(
-    result: StudyTables, found: SelectedFeatures, names: Sequence[Any], options: ReportOptions
+    result: StudyTables, selected: SelectedFeatures, names: Sequence[Any], options: ReportOptions
 ) -> list[dict[str, Any]]:
     """Return direction, effect and boxes of these features, as fields of their records."""
-    table = found.to_frame().set_index("feature")
+    table = selected.to_frame().set_index("feature")
     column = {feature: column for column, feature in enumerate(result.feature_names)}
-    quantiles, rows = result.quantiles(found.candidate), _rows_by_group(result, options)
+    quantiles, rows = result.quantiles(selected.candidate), _rows_by_group(result, options)
     described = []
     for name in names:
         row: Any = table.loc[name]
@@ -110,7 +110,7 @@ def make_features(
         table = feature_table(subsets, level=options.level)
         names = table["feature"][table["frequency"] >= RARE].tolist()[:MAX_SHOWN]
         final = final_features(result, candidate, threshold=options.threshold, level=options.level, top=top)
-        found = selected_features(
+        selected = selected_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
             metric=options.metric,
         )  # fmt: skip
@@ -118,7 +118,7 @@ def make_features(
         if replicability is not None:
             known = replicability.frame
             again = dict(zip(map(str, known["feature"]), known["probability"].astype(float), strict=True))
-        shown = _describe(names, result, found, options, listed, again)
+        shown = _describe(names, result, selected, options, listed, again)
     return Features(
         n_features=runs.n_features,
         n_runs=runs.n_runs,
@@ -130,9 +130,9 @@ def make_features(
         top=top,
         correlation_checked=options.X is not None,
         chance=float(subsets.density),
-        effect=found.effect,
-        no_effects=found.missing,
-        no_model_use=found.no_model_use,
+        effect=selected.effect,
+        no_effects=selected.missing,
+        no_model_use=selected.no_model_use,
         rows_visible=any(box.rows for feature in shown for box in feature.boxes),
         new_study_low=math.nan
         if replicability is None
@@ -143,18 +143,18 @@ def make_features(
 def _describe(
     names: list[Any],
     result: StudyTables,
-    found: SelectedFeatures,
+    selected: SelectedFeatures,
     options: ReportOptions,
     listed: Mapping[Any, float] | None,
     again: Mapping[str, float],
 ) -> tuple[Feature, ...]:
-    rows = found.frame.set_index("feature").loc[names].to_dict(orient="records")
+    rows = selected.frame.set_index("feature").loc[names].to_dict(orient="records")
     return tuple(
         make_feature(
             name, row, **effects, on_list=math.nan if listed is None else float(listed.get(name, 0.0)),
             new_study=again.get(str(name), math.nan),
         )
-        for name, row, effects in zip(names, rows, describe_effects(result, found, names, options), strict=True)
+        for name, row, effects in zip(names, rows, describe_effects(result, selected, names, options), strict=True)
     )  # fmt: skip
 
 

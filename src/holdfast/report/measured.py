@@ -32,7 +32,7 @@ from holdfast.report.verdict import (
     warn_of_untested,
 )
 from holdfast.study.stabilities import common_size, take_best
-from holdfast.text import format_estimate, join_names
+from holdfast.text import format_estimate, join_names, upper_first
 from holdfast.tradeoff.selected import OFTEN, Information, check_columns, find_frequencies
 
 SELECTIONS_ONLY = "these are selections only, without the data"
@@ -110,7 +110,7 @@ def _which_often(features: Features, level: float) -> str:
     often = count_frequent(features, level)
     names = f": {join_names([row.feature for row in features.frequent], 6)}" if features.frequent else ""
     counted = "" if features.top is None else f"With the top {features.top} of each resample as selected, "
-    return f"{counted}{often if counted else often[:1].upper() + often[1:]}{names}."
+    return f"{counted}{often if counted else upper_first(often)}{names}."
 
 
 def _cautions(estimate: StabilityEstimate, stability: Stability) -> list[str]:
@@ -121,7 +121,7 @@ def _cautions(estimate: StabilityEstimate, stability: Stability) -> list[str]:
     else:
         cautions.append(f"The interval describes {stability.scope.partition(';')[0]}.")
         if stability.reason:
-            cautions.append(f"{stability.reason[:1].upper()}{stability.reason[1:].rstrip('.')}.")
+            cautions.append(f"{upper_first(stability.reason.rstrip('.'))}.")
         if not estimate.validated:
             cautions.append("Simulations have not shown that this interval covers as it should for this measure.")
     return [*cautions, *warn_of_unseen(stability), warn_of_untested(SELECTIONS_ONLY)]

@@ -37,8 +37,8 @@ def references(used: Mapping[str | None, str], always: Sequence[str] = ALWAYS) -
     """Return what was used, with what for, then what it all rests on."""
     publications = (REFERENCES[key] for key in dict.fromkeys((*used, *always)) if key is not None and key in REFERENCES)
     return tuple(
-        Reference(key=found.key, text=found.text, link=found.link, bibtex=found.bibtex, used=used.get(found.key))
-        for found in publications
+        Reference(key=entry.key, text=entry.text, link=entry.link, bibtex=entry.bibtex, used=used.get(entry.key))
+        for entry in publications
     )
 
 
@@ -137,11 +137,11 @@ def _sentences(findings: Findings) -> list[str]:
 
 
 def _on_new_studies(findings: Findings) -> list[str]:
-    found = findings.replicability
-    if found is None or found.reason is not None:
+    known = findings.replicability
+    if known is None or known.reason is not None:
         return ["All figures describe the variation over resamples of this data set, not over new samples."]
     return [
-        f"Agreement with a new study was estimated by repeated split-half of the rows ({found.n_pairs} ×): that of two "
+        f"Agreement with a new study was estimated by repeated split-half of the rows ({known.n_pairs} ×): that of two "
         "studies of half the size as the mean Pearson correlation of what the two halves selected, which share no row; "
         "that of studies of this size by extrapolation. Its intervals describe the variation over data sets.",
         "All other figures describe the variation over resamples of this data set, not over new samples.",

@@ -148,8 +148,8 @@ def draw_benchmark(summary: BenchmarkSummary) -> "dict[str, AnyChart]":
     charts: dict[str, AnyChart] = {}
     for name, question in (("stability", summary.stability), ("score", summary.score)):
         if question.reason is None and len(question.candidates) <= MAX_DRAWN:
-            found = critical_difference_data(as_comparisons(question, summary.level))
-            charts[name] = draw_critical_difference(found, what=question.what)
+            diagram = critical_difference_data(as_comparisons(question, summary.level))
+            charts[name] = draw_critical_difference(diagram, what=question.what)
     if summary.n_ranked and 1 < len(summary.candidates) <= MAX_DRAWN:
         rows = pd.DataFrame([vars(row) for row in summary.candidates]).set_index("candidate")
         data = rank_tradeoff_data(rows)

@@ -111,7 +111,7 @@ class Labels:
         if not words:
             return sentence
         names = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-        return re.sub(rf"(?<![\w=])(?:{names})(?![\w(=])", lambda found: words[found[0]], sentence)
+        return re.sub(rf"(?<![\w=])(?:{names})(?![\w(=])", lambda match: words[match[0]], sentence)
 
 
 @dataclass(frozen=True, kw_only=True)

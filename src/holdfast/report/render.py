@@ -24,7 +24,16 @@ from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Features, Stability
 from holdfast.report.summary import Summary
 from holdfast.serialization import to_json, to_plain
-from holdfast.text import clean_lines, clean_text, format_number, format_p_value, format_percent, format_score, shorten
+from holdfast.text import (
+    clean_lines,
+    clean_text,
+    format_number,
+    format_p_value,
+    format_percent,
+    format_score,
+    shorten,
+    upper_first,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -57,12 +66,12 @@ class Glossary:
         """Return a text, escaped, with each technical word linked that this part of the page has not linked yet."""
         from markupsafe import Markup, escape
 
-        def link(found: "re.Match[str]") -> str:
-            word = self._words[found[1].lower()]
+        def link(match: "re.Match[str]") -> str:
+            word = self._words[match[1].lower()]
             if (part, word) in self._linked:
-                return found[0]
+                return match[0]
             self._linked.add((part, word))
-            return _link(word, found[0])
+            return f'<a class="term" href="#{_key(word)}">{match[0]}</a>'
 
         return Markup(self._pattern.sub(link, str(escape(clean_lines(text)))))
 
@@ -75,10 +84,6 @@ class Glossary:
         """Key, word and explanation of all words that were linked so far, in alphabetical order."""
         words = sorted({word for _, word in self._linked}, key=str.lower)
         return [(_key(word), word, GLOSSARY[word]) for word in words]
-
-
-def _link(word: str, text: str) -> str:
-    return f'<a class="term" href="#{_key(word)}">{text}</a>'
 
 
 def _key(word: str) -> str:
@@ -303,7 +308,7 @@ def make_environment(format: str, *packages: str) -> "Environment":
         "p_value": format_p_value, "score": format_score,
         "short": shorten, "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False), "web": _web_address,
         "plain": lambda value: "" if math.isnan(value) else f"{value:.6g}",
-        "upper_first": lambda text: text[:1].upper() + text[1:],
+        "upper_first": upper_first,
         "on_scale": locate_on_scale,
         "called": lambda name, labels: labels.candidate(name),
         "for_shell": lambda text: shlex.quote(clean_text(str(text))),
@@ -400,16 +405,16 @@ def _list_rows(features: Features) -> Iterator[list[Any]]:
     """Yield a row of the CSV for every feature; of those that are not shown, only how often each was selected."""
     for feature in features.shown:
         row = [getattr(feature, "effect_splits" if column == "splits" else column) for column in CSV_COLUMNS]
-        yield [float(f"{value:.6g}") if isinstance(value, float) else _join_names(value) for value in row]
+        yield ["; ".join(cell) if isinstance(cell, tuple) else _round(cell) for cell in row]
     table = features.table
     columns = (table.feature, table.count, table.frequency, table.low, table.high)
     for name, count, *numbers in itertools.islice(zip(*columns, strict=True), len(features.shown), None):
         unknown = [None] * (len(CSV_COLUMNS) - N_COUNTED)
-        yield [name, count, *(float(f"{number:.6g}") for number in numbers), *unknown]
+        yield [name, count, *map(_round, numbers), *unknown]
 
 
-def _join_names(value: Any) -> Any:
-    return "; ".join(value) if isinstance(value, tuple) else value
+def _round(cell: Any) -> Any:
+    return float(f"{cell:.6g}") if isinstance(cell, float) else cell
 
 
 HEIGHT = 640

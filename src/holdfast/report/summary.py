@@ -27,11 +27,6 @@ from holdfast.tradeoff.selected import Information
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
-__all__ = [
-    "Candidate", "Cause", "Features", "Labels", "Method", "Reference", "Replication", "Stability", "Summary",
-    "Tradeoff", "Verdict",
-]  # fmt: skip
-
 SCHEMA = "holdfast.summary/1"
 """Name and version of the JSON form of a summary; the version grows when a reader of the old form would fail."""
 
@@ -174,10 +169,8 @@ class Summary(VersionedSummary):
             make_bar(row.candidate, row.stability.value, row.stability.low, row.stability.high, strong=row.reported)
             for row in self.candidates
         ]
-        about = "" if self.candidate is None else f"{self.candidate}: "
         return Card(
-            title=self.title, verdict=f"{about}{self.verdict.headline}", caution=self.data.caution,
-            frame=self.to_frame(),
+            title=self.title, verdict=self._title, caution=self.data.caution, frame=self.to_frame(),
             picture=draw_intervals(bars, bands=self.stability.strength is not None),
             note=" ".join(filter(None, [*self.verdict.sentences, self.verdict.next_step])),
         )  # fmt: skip

@@ -15,6 +15,7 @@ from holdfast.text import (
     format_percent,
     join_names,
     shorten,
+    upper_first,
 )
 from holdfast.tradeoff.selected import HOLDS, NOT_SHOWN, OFTEN, UNTESTED, Information, question_doubted
 
@@ -123,7 +124,7 @@ def _list_alternatives(findings: Findings, standing: Standing) -> str:
     if not tradeoff.alternatives_text or tradeoff.candidate != findings.candidate or standing == "no signal":
         return ""
     names = shorten(tradeoff.alternatives_text, 200)
-    names = _capitalize(names) if names.startswith("one of ") else names  # a name stays as it is
+    names = upper_first(names) if names.startswith("one of ") else names  # a name stays as it is
     return f"{names}: these data cannot distinguish them."
 
 
@@ -157,7 +158,7 @@ def _what_to_use(findings: Findings, standing: Standing) -> str:
     if standing == "weak signal":
         return (
             f"Do not rely on {name} yet: its {metric} of {score} was not shown to be "
-            f"better than guessing ({baseline}). {_capitalize(frequent)}."
+            f"better than guessing ({baseline}). {upper_first(frequent)}."
         )
     if information.untested:
         return (
@@ -197,23 +198,23 @@ def _what_to_trust(findings: Findings, features: Features, standing: Standing, n
 
 def _say_next_step(findings: Findings, standing: Standing) -> str:
     """Return what to do next, with the number of rows that it takes as far as it is known."""
-    features, found = findings.features, findings.replicability
+    features, known = findings.features, findings.replicability
     if features is None:
         return ""
     if standing in ("no signal", "weak signal"):
         return "Next: study more samples, or measure other features; validating single features would be too early."
-    if found is None or found.reason:
+    if known is None or known.reason:
         return "Next: estimate how many of these features a new study would select, before validating any of them."
     names = [row.feature for row in features.trusted or features.holding]
     task = f"validate {join_names(names, 6)} in" if names else "repeat the study with"
-    rows, twice = found.rows_for_half, format_count(int(MAX_ROWS * found.n_rows), "new sample")
+    rows, twice = known.rows_for_half, format_count(int(MAX_ROWS * known.n_rows), "new sample")
     if rows is None:
         return (
-            f"Next: {task} more than {twice}; with fewer, less than half of the {found.n_selected:,} selected features "
+            f"Next: {task} more than {twice}; with fewer, less than half of the {known.n_selected:,} selected features "
             "would be expected to be selected again."
         )
     return (
-        f"Next: {task} {format_count(rows, 'new sample')} or more: with as many, half of the {found.n_selected:,} "
+        f"Next: {task} {format_count(rows, 'new sample')} or more: with as many, half of the {known.n_selected:,} "
         "selected features would be expected to be selected again."
     )
 
@@ -227,10 +228,6 @@ def count_frequent(features: Features, level: float) -> str:
 
 def _above(features: Features, level: float) -> str:
     return f"above {format_percent(features.threshold)} (lower end of the {format_percent(level)} interval)"
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 # Cautions
@@ -255,7 +252,7 @@ def warn_of_unseen(stability: Stability) -> list[str]:
     share = stability.unseen_share
     with_many = 1 - (1 - share) ** ((stability.n_runs - 1) / (MANY - 1))
     return [
-        f"{_capitalize(format_count(stability.n_runs, 'resample'))} cannot rule out that up to "
+        f"{upper_first(format_count(stability.n_runs, 'resample'))} cannot rule out that up to "
         f"{format_percent(share, 0)} of further resamples select entirely different features; with {MANY} resamples "
         f"that would be {format_percent(with_many, 1)}."
     ]

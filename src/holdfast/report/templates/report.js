@@ -68,8 +68,8 @@
     if (!table.dataset.rest) return [];
     const {names, counts, of_count: numbers, shown} = block(table.dataset.rest);
     const {page = "", places = ""} = table.dataset, columns = places.split(" ");
-    return names.slice(shown).map((name, place) => {
-      const [frequency, low, high] = numbers[counts[shown + place]], column = columns[shown + place];
+    return names.slice(shown).map((name, index) => {
+      const [frequency, low, high] = numbers[counts[shown + index]], column = columns[shown + index];
       return {
         text: name.toLowerCase(), tags: {}, values: {name, frequency, interval: low}, row: null,
         make: () => featureRow(heads, name, page && column && page.replace("PLACE", column), [frequency, low, high]),
@@ -79,8 +79,8 @@
 
   const rowEntry = (row, heads) => {
     const values = {}, tags = {...row.dataset};
-    [...row.cells].forEach((td, place) => {
-      const head = heads[place], text = td.textContent.trim();
+    [...row.cells].forEach((td, index) => {
+      const head = heads[index], text = td.textContent.trim();
       const value = "value" in td.dataset ? td.dataset.value : text;
       values[head.key] = head.kind === "number" ? (value === "" ? NaN : Number(value)) : value;
       if (td.dataset.tag) tags[td.dataset.tag] = text;
@@ -90,8 +90,8 @@
 
   const words = new Intl.Collator("en", {numeric: true});
   const missing = value => value === undefined || value === "" || Number.isNaN(value);
-  const compare = (key, direction) => (one, other) => {
-    const a = one.values[key], b = other.values[key];
+  const compare = (key, direction) => (first, second) => {
+    const a = first.values[key], b = second.values[key];
     if (missing(a) || missing(b)) return missing(a) - missing(b);
     return direction * (typeof a === "number" ? a - b : words.compare(a, b));
   };
@@ -111,33 +111,33 @@
 
     const update = () => {
       const chosen = Object.entries(state.filters).filter(([, value]) => value);
-      let found = entries.filter(entry =>
+      let matching = entries.filter(entry =>
         (!state.text || entry.text.includes(state.text)) && chosen.every(([tag, value]) => entry.tags[tag] === value));
-      if (state.key) found = [...found].sort(compare(state.key, state.direction));
+      if (state.key) matching = [...matching].sort(compare(state.key, state.direction));
       const narrowed = state.text || chosen.length;
-      const shown = found.slice(0, narrowed ? Math.max(state.limit, 50) : state.limit);
+      const shown = matching.slice(0, narrowed ? Math.max(state.limit, 50) : state.limit);
       body.replaceChildren(...shown.map(entry => entry.row || (entry.row = entry.make())));
       tools.querySelector("[data-count]").textContent =
         `${number(shown.length)} of ${number(entries.length)} shown` +
-        (narrowed ? `; ${number(found.length)} match` : "");
-      more.hidden = shown.length === found.length;
-      const next = Math.min(STEP, found.length - shown.length);
-      more.textContent = next < STEP ? `Show all ${number(found.length)}` : `Show ${number(next)} more`;
+        (narrowed ? `; ${number(matching.length)} match` : "");
+      more.hidden = shown.length === matching.length;
+      const next = Math.min(STEP, matching.length - shown.length);
+      more.textContent = next < STEP ? `Show all ${number(matching.length)}` : `Show ${number(next)} more`;
       state.shown = shown.length;
     };
     const sortBy = (key, direction) => {
       Object.assign(state, {key, direction});
-      heads.forEach(({th, key: own}) => {
-        if (own === key && key) th.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+      heads.forEach(({th, key: column}) => {
+        if (column === key && key) th.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
         else th.removeAttribute("aria-sort");
       });
       order.value = key;
       update();
     };
-    const turn = head => {
-      const usual = head.kind === "number" ? -1 : 1;
-      if (state.key !== head.key) sortBy(head.key, usual);
-      else if (state.direction === usual) sortBy(head.key, -usual);
+    const nextOrder = head => {
+      const preferred = head.kind === "number" ? -1 : 1;
+      if (state.key !== head.key) sortBy(head.key, preferred);
+      else if (state.direction === preferred) sortBy(head.key, -preferred);
       else sortBy("", 1);
     };
 
@@ -147,7 +147,7 @@
       head.th.classList.add("sortable");
       head.th.addEventListener("click", event => {
         if (event.target.closest(".term") && event.pointerType === "touch") return;
-        turn(head);
+        nextOrder(head);
       });
       order.append(make("option", {value: head.key}, head.label));
     });
@@ -173,7 +173,6 @@
     more.addEventListener("click", () => { state.limit = state.shown + STEP; update(); });
     tools.hidden = false;
     update();
-
   };
   const setUpCsv = link => link.addEventListener("click", event => {
     event.preventDefault();
@@ -194,18 +193,18 @@
     return [Object.values(columns), ...(rows || []).map(row => fields.map(field => row[field]))];
   };
   const setUpSaving = menu => {
-    const place = document.querySelector(`#${menu.dataset.figure} [data-holdfast-chart]`);
+    const holder = document.querySelector(`#${menu.dataset.figure} [data-holdfast-chart]`);
     menu.hidden = false;
     menu.addEventListener("click", async event => {
       const kind = event.target.dataset.kind;
       if (!kind) return;
-      const theme = place.dataset.theme === "own" ? "own" : "light";
-      const result = await holdfastPage.embed(make("div"), place, theme, "wide");
+      const theme = holder.dataset.theme === "own" ? "own" : "light";
+      const result = await holdfastPage.embed(make("div"), holder, theme, "wide");
       const name = `${menu.dataset.file}.${kind}`;
       if (kind === "svg") save(name, "image/svg+xml", await result.view.toSVG());
       if (kind === "png") (await result.view.toCanvas(3)).toBlob(blob => save(name, "image/png", blob));
       if (kind === "csv") {
-        const columns = holdfastPage.read(place.dataset.holdfastChart).usermeta.columns;
+        const columns = holdfastPage.read(holder.dataset.holdfastChart).usermeta.columns;
         save(name, "text/csv", csv(tableOf(result.view, columns)));
       }
       result.finalize();
@@ -237,10 +236,10 @@
     tip.textContent = document.getElementById(term.hash.slice(1)).nextElementSibling.textContent;
     tip.hidden = false;
     term.setAttribute("aria-describedby", "tip");
-    const place = term.getBoundingClientRect(), size = tip.getBoundingClientRect();
-    const above = place.top - size.height - 6;
-    tip.style.left = `${Math.max(8, Math.min(place.left, document.documentElement.clientWidth - size.width - 8))}px`;
-    tip.style.top = `${above > 4 ? above : place.bottom + 6}px`;
+    const box = term.getBoundingClientRect(), size = tip.getBoundingClientRect();
+    const above = box.top - size.height - 6;
+    tip.style.left = `${Math.max(8, Math.min(box.left, document.documentElement.clientWidth - size.width - 8))}px`;
+    tip.style.top = `${above > 4 ? above : box.bottom + 6}px`;
   };
   const termOf = event => event.target.closest && event.target.closest(".term");
   document.addEventListener("pointerover", event => {
