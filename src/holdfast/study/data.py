@@ -150,11 +150,11 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
     if data.classes is not None:
         counts = np.bincount(data.target, minlength=data.classes.size).tolist()
         classes = tuple((str(label), count) for label, count in zip(data.classes.tolist(), counts, strict=True))
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "rows": len(data.y), "features": len(data.names), "task": data.task, "classes": classes,
     }  # fmt: skip
     if given.table is not None:
-        record = replace(given.table.record, **found)
+        record = replace(given.table.record, **facts)
         doubts, notes = settle_doubts(record.doubts, treat_as_feature)
         known = warn_of_doubts(record.doubts)
         warnings = [*warn_of_doubts(doubts), *(warning for warning in record.warnings if warning not in known)]
@@ -182,7 +182,7 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
         warnings=tuple(warnings),
         equal_rows=equal_rows,
         doubts=tuple(doubts),  # the columns stay in the study
-        **found,
+        **facts,
     )
 
 

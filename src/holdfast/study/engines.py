@@ -139,7 +139,7 @@ def receive(pipe: IO[bytes] | None) -> bytes:
     return message
 
 
-_own = threading.local()
+_of_thread = threading.local()
 _children: "weakref.WeakSet[Child]" = weakref.WeakSet()
 
 
@@ -158,9 +158,9 @@ def call_in_subprocess(function: Any, context: Any, task: Any, limit: float | No
     Nothing begins for a context that was closed: one that closes while a process starts is seen here, one that closes
     later finds the process among those to end.
     """
-    child: Child | None = getattr(_own, "child", None)
+    child: Child | None = getattr(_of_thread, "child", None)
     if child is None or not child.alive:
-        child = _own.child = Child()
+        child = _of_thread.child = Child()
     if getattr(context, "closed", False):
         child.process.kill()
     return child.call(function, context, task, limit)

@@ -502,7 +502,7 @@ class Family:
 
     def _make_order(self, number: int, fits: Mapping[int, Fit], seed: int) -> Order | None:
         """The order that the candidates of an ordering are cut from; None if the fit failed or gives no order."""
-        ordering, keeps_all = self.orderings[number], self.candidates.keep in ("order", "weights")
+        ordering, stores_all = self.orderings[number], self.candidates.keep in ("order", "weights")
         results = {setting: fits[setting].result for setting in ordering.fitted if setting in fits}
         selections = {setting: result for setting, result in results.items() if isinstance(result, Selection)}
         if self.batched:  # the longest selection, and how many features it was asked for
@@ -511,12 +511,12 @@ class Family:
             setting = max(sizes, key=lambda setting: (sizes[setting], asked_of[setting]), default=-1)
             longest, asked = selections.get(setting), asked_of.get(setting, 0)
         else:
-            asked = ALL if keeps_all else max(ordering.sizes.values())
+            asked = ALL if stores_all else max(ordering.sizes.values())
             ranked = [selection for selection in selections.values() if selection.kind != "subset"]
             longest = ranked[0].top(asked, random_state=seed) if ranked else None
         if longest is None or longest.order is None:
             return None
-        columns, whole = longest.order, longest.whole() if keeps_all and longest.whole else None
+        columns, whole = longest.order, longest.whole() if stores_all and longest.whole else None
         if whole is not None and whole.kind == "ranking" and self.batched and ALL not in self._hidden_sizes:
             order = np.argsort(whole.values, kind="stable")  # of a ranking without ties, as far as there is information
             columns = (order if whole.informative is None else order[whole.informative[order]]).astype(np.int32)

@@ -446,8 +446,8 @@ class Queue:
         self.done = store.done(max(number for number, _ in ids.values()), n_splits)
         if only is not None:
             self.done[[number for name, (number, _) in ids.items() if name not in only]] = True
-        ours = self.done[[number for numbers in self.numbers for number in numbers]]
-        self.n_done, self.n_total, self.failures = int(ours.sum()), ours.size, store.counts()["failures"]
+        done = self.done[[number for numbers in self.numbers for number in numbers]]
+        self.n_done, self.n_total, self.failures = int(done.sum()), done.size, store.counts()["failures"]
         self.begun, self.fitted = monotonic(), 0
         self.first_fitted, self.first_seconds = 0, 0.0
 

@@ -154,14 +154,14 @@ def score_cells(data: StudyData, scoring: Scoring, splits: Sequence[Split], cell
             together.append(answers)
             answered = set(answers.numbers)
             left = {number: cell for number, cell in left.items() if number not in answered}
-    scored, alone = dict[int, CellScore](), dict[tuple[str, ...], list[ModelAnswers]]()
+    scored, single = dict[int, CellScore](), dict[tuple[str, ...], list[ModelAnswers]]()
     for number, cell in left.items():
-        answer = _predict_alone(data, scoring, number, cell)
+        answer = _predict_one(data, scoring, number, cell)
         if isinstance(answer, CellScore):
             scored[number] = answer
         else:
-            alone.setdefault(answer.predictions.answers, []).append(answer)
-    for answers in together + [_join_answers(several) for several in alone.values()]:
+            single.setdefault(answer.predictions.answers, []).append(answer)
+    for answers in together + [_join_answers(several) for several in single.values()]:
         with gc_paused():
             scored |= _score_answers(data, scoring, [cells[number] for number in answers.numbers], answers)
     return [scored.get(number, NOT_SCORED) for number in range(len(cells))]
@@ -233,7 +233,7 @@ def _predict_by_block_model(
     return ModelAnswers(np.array(list(known))[sure].tolist(), answers, [share] * sure.size)
 
 
-def _predict_alone(data: StudyData, scoring: Scoring, number: int, cell: Cell) -> ModelAnswers | CellScore:
+def _predict_one(data: StudyData, scoring: Scoring, number: int, cell: Cell) -> ModelAnswers | CellScore:
     """Fit a clone of the model to one cell and ask it; score it at once if scores need the model itself."""
     begun, score = perf_counter(), CellScore()
     with record_warnings() as caught:
@@ -248,7 +248,7 @@ def _predict_alone(data: StudyData, scoring: Scoring, number: int, cell: Cell) -
             answers = Answers(model, X)
             predicted = encode_predictions(answers.predict(X), data.classes) if scoring.keep_predictions else None
             standardized = standardize_coefficients(data, [cell], coefficients)[0]
-            score = CellScore(predictions=predicted, coefficients=standardized)  # kept even if a score fails
+            score = CellScore(predictions=predicted, coefficients=standardized)  # stored even if a score fails
             y = data.y[cell.split.test]
             scores = {name: ask_scorer(name, scorer, answers, X, y) for name, scorer in scoring.scorers.items()}
             score = score._replace(scores=scores)
@@ -393,15 +393,15 @@ class Answers:
         self._model, self._held_out, self._given = model, held_out, dict[str, Any]()
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._model, name)
+        attribute = getattr(self._model, name)
         if name not in ANSWERS:
-            return found
+            return attribute
 
         def answer(X: Any) -> Any:
             if X is not self._held_out:
-                return found(X)
+                return attribute(X)
             if name not in self._given:
-                self._given[name] = found(X)
+                self._given[name] = attribute(X)
             return self._given[name]
 
         answer.__name__ = name  # scikit-learn's scorers look methods up by their names

@@ -500,7 +500,7 @@ def _find_candidates(studies: Mapping[str, "StudyTables"], asked: Sequence[str] 
     for name in asked:
         if not any(name in (full, candidate) for full, (_, candidate) in known.items()):
             raise ValueError(f"Expected one of the candidates {', '.join(list(known)[:20])}, got {name!r}.")
-    chosen = {full: found for full, found in known.items() if full in asked or found[1] in asked}
+    chosen = {full: pair for full, pair in known.items() if full in asked or pair[1] in asked}
     for full, (name, candidate) in chosen.items():
         if candidate not in studies[name].kinds:
             raise ValueError(f"Expected candidates with finished fits, got {full}, which has none.")

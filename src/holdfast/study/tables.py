@@ -1,4 +1,4 @@
-"""What a study found, as its store holds it: the plan, the candidates, and what each of them did on every split.
+"""The results of a study, as its store holds them: the plan, the candidates, and what each of them did on every split.
 
 :class:`StudyTables` is what everything below :class:`holdfast.StudyResult` reads a study by.
 """
@@ -74,7 +74,7 @@ def load_study(store: str | Path) -> "StudyResult":
 
 
 def make_result(store: Store, study: "Study | None" = None) -> "StudyResult":
-    """Read what a study found from an open store: only here does a study import its result.
+    """Read the results of a study from an open store: only here does a study import its result.
 
     With its study, the store was written by this process and is not checked for damage again.
     """

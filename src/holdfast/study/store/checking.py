@@ -470,6 +470,8 @@ def repair_structure(connection: sqlite3.Connection, path: Any) -> None:
 
 def repair(store: Store) -> bool:
     """Drop what is damaged, so that it is recomputed, and warn of that; return whether there was anything."""
+    if store.is_new:
+        return False
     with store.transaction():
         checks = check_tables(store.connection)
         refuse_unusable(checks, store.path)

@@ -36,7 +36,7 @@ def open_to_write(path: str | Path | None) -> Iterator[Store]:
     if path is None:
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             make_tables(connection)
-            yield Store(connection, None)
+            yield Store(connection, None, is_new=True)
         return
     path = check_path(path)
     real = path.resolve()  # SQLite's own files and the lock go by name: all names must lead to one
@@ -45,11 +45,11 @@ def open_to_write(path: str | Path | None) -> Iterator[Store]:
     with only_writer(real, path), explain_errors(path):
         _refuse_hard_links(path)
         with closing(sqlite3.connect(real, isolation_level=None, timeout=30)) as connection:
-            _prepare(connection, path)
+            is_new = _prepare(connection, path)
             opened = path.stat()
             check_file = partial(_check_that_it_is_there, connection, path, opened)
             try:
-                yield Store(connection, path, check_file)
+                yield Store(connection, path, check_file, is_new=is_new)
                 check_file()
             finally:
                 if _is_file(path, opened) and not connection.in_transaction:
@@ -84,8 +84,11 @@ def _refuse_hard_links(path: Path) -> None:
         )
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Make a store of a new file; refuse one that is none or cannot be used, and repair how its rows are arranged."""
+def _prepare(connection: sqlite3.Connection, path: Path) -> bool:
+    """Make a store of a new file; refuse one that is none or cannot be used, and repair how its rows are arranged.
+
+    Return whether it is new.
+    """
     connection.text_factory = _decode_text
     new = _is_new(connection, path)
     if not new:
@@ -96,6 +99,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA synchronous = FULL")
     if new:
         make_tables(connection)
+    return new
 
 
 def _decode_text(raw: bytes) -> str:
@@ -352,7 +356,7 @@ class StoreProgress(NamedTuple):
 
 
 def read_progress(path: str | Path) -> StoreProgress:
-    """Count how far a study has come, also while it is written, without reading or checking what it found.
+    """Count how far a study has come, also while it is written, without reading or checking its results.
 
     All numbers are of one moment. A file that a study only began to make has none of anything.
     """

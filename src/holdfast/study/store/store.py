@@ -58,13 +58,19 @@ class OtherStudyError(StoreError):
 class Store:
     """A study's file. Open one with :func:`open_to_write` or :func:`open_to_read`.
 
-    ``after_commit`` is called once rows are on disk, and may say that the file is gone.
+    ``after_commit`` is called once rows are on disk, and may say that the file is gone. ``is_new`` is a store that this
+    process made.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, path: Path | None, after_commit: Callable[[], None] = lambda: None
+        self,
+        connection: sqlite3.Connection,
+        path: Path | None,
+        after_commit: Callable[[], None] = lambda: None,
+        *,
+        is_new: bool = False,
     ) -> None:
-        self.connection, self.path, self.after_commit = connection, path, after_commit
+        self.connection, self.path, self.after_commit, self.is_new = connection, path, after_commit, is_new
         self._totals: dict[str, tuple[int, int]] = {}  # as they will be at the end of a transaction
 
     @contextmanager
