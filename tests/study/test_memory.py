@@ -71,7 +71,7 @@ def test_a_report_reads_each_selection_and_draws_again_once(store, monkeypatch):
 
 
 def test_names_of_features_are_looked_through_once(store, monkeypatch):
-    seen = count_calls(monkeypatch, checks, "_repeated")
+    seen = count_calls(monkeypatch, checks, "Counter")
     result = hf.load_study(store)
     summarize(result)
     assert seen[(tuple(result.feature_names),)] == 1

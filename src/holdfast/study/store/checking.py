@@ -313,7 +313,8 @@ class Known:
         ends = np.cumsum([columns.size for columns in lists])
         columns = np.concatenate([*lists, np.empty(0, np.int32)])
         follows = np.ones(columns.size, dtype=bool)  # another feature of the same list
-        follows[[0, *ends[:-1]] if columns.size else []] = False
+        starts = np.array([0, *ends[:-1]])
+        follows[starts[starts < columns.size]] = False  # empty lists at the end start nowhere
         wrong = (columns < 0) | (columns >= self.n_features)
         wrong[1:] |= follows[1:] & (columns[1:] <= columns[:-1])
         right[np.flatnonzero(right)[np.searchsorted(ends, np.flatnonzero(wrong), side="right")]] = False
