@@ -34,7 +34,7 @@ from holdfast.kernels.ridge import ridge_eliminations, ridge_models
 from holdfast.kernels.svm import svm_elimination
 from holdfast.kernels.tolerances import TIE, column_units
 from holdfast.preferences import Kind
-from holdfast.selection import Selection, best_columns, fewer_note
+from holdfast.selection import Selection, best_columns, falls, fewer_note
 from holdfast.selectors.base import (
     Batch,
     BinaryProblem,
@@ -443,8 +443,7 @@ def _best_on_device(
             size, filter_ = largest_sizes[key], criteria[key].filter
             assert filter_ is not None
             first = weights[:, : size + 1]
-            with np.errstate(invalid="ignore"):
-                clear = (first[:, :-1] - first[:, 1:] > TIE * first[:, :1]).all(axis=1) & np.isfinite(first).all(axis=1)
+            clear = falls(first, rounding=filter_.null_weight).all(axis=1) & np.isfinite(first).all(axis=1)
             clear &= filter_._informative(first[:, size - 1]) & (first[:, 0] > 1e-290) & (first[:, 0] < 1e300)
             best_by_key[key] = [row[:size] if sure else None for row, sure in zip(columns, clear.tolist(), strict=True)]
     return best_by_key
@@ -470,7 +469,8 @@ def _best(criterion: Criterion, size: int, single: Batch, moments: dict[int, Mom
         if id(shared) not in moments:
             moments[id(shared)] = class_moments(shared, single.counts[0])
         weights = filter_._formula(moments[id(shared)])
-        return best_columns(weights, size, filter_._informative(weights), tie_seed).order
+        informative = filter_._informative(weights)
+        return best_columns(weights, size, informative, tie_seed, rounding=filter_.null_weight).order
     batch = replace(single, settings=[{}], selectors=[filter_], seeds=[tie_seed])
     ((preference,),) = filter_.rank(batch, shared)
     if isinstance(preference, Exception):
@@ -841,7 +841,7 @@ class LinearSVMWeights(_LinearSVM):
             squares[machine.resamples] += fit.weight**2
         informative = (squares > 0) & varying(batch.X, batch.counts)
         return [
-            [Preference("weighting", tied(row), informative=mask)] * len(batch.settings)
+            [Preference("weighting", tied(row, TIE * row.max()), informative=mask)] * len(batch.settings)
             for row, mask in zip(squares, informative, strict=True)
         ]
 
@@ -959,7 +959,7 @@ class SVMRFE(_LinearSVM):
             for machine in machines:
                 fit = svm_elimination(X, machine.labels, counts[None], columns=columns, C=self.C, scale=self.scale)
                 squares += fit.weight[0] ** 2
-            order = np.lexsort((tie_ranks[columns], -tied(squares)))
+            order = np.lexsort((tie_ranks[columns], -tied(squares, TIE * squares.max())))
             fallen = np.concatenate([columns[order[size:]], fallen])
             columns = np.sort(columns[order[:size]])
         return fallen
