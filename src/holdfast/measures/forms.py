@@ -643,13 +643,9 @@ def overlap_expectation(similarity: Callable[..., Floats], k1: int, k2: int, n_f
     return Expectation(float(np.exp(log_p) @ similarity(shared, size * k1, size * k2, n_features)))
 
 
-def count_distribution(sizes: Ints, n_features: int) -> Floats:
-    """Probability that a feature is in 0, 1, … of the runs, exactly (a sum of different coin tosses)."""
-    return _count_distribution(tuple(np.sort(sizes).tolist()), n_features)
-
-
 @lru_cache(maxsize=256)
-def _count_distribution(sizes: tuple[int, ...], n_features: int) -> Floats:
+def count_distribution(sizes: tuple[int, ...], n_features: int) -> Floats:
+    """Probability that a feature is in 0, 1, … of the runs, exactly (a sum of different coin tosses)."""
     probability = np.ones(1)
     for share in np.array(sizes) / n_features:
         probability = np.append(probability * (1 - share), 0) + np.append(0, probability * share)
@@ -1258,13 +1254,10 @@ class FeatureSum(Form):
         curvature[1:-1] = n_runs * (n_runs - 1) / 2 * (with_one - with_none) * np.diff(term, 2)
         variance = h * (n_runs - h) / (n_runs * (n_runs - 1))
         from_features = float(2 * times @ (curvature * variance) ** 2)
-        kernel = self._kernel(preferences) if 4 <= n_runs <= FEW_RUNS else None
+        kernel = self.kernel(preferences) if 4 <= n_runs <= FEW_RUNS else None
         return from_features if kernel is None else max(from_features, pair_roughness(kernel))
 
-    def kernel(self, preferences: Preferences, measure: Measure) -> Floats | None:
-        return self._kernel(preferences)
-
-    def _kernel(self, preferences: Preferences) -> Floats | None:
+    def kernel(self, preferences: Preferences, measure: Measure | None = None) -> Floats | None:
         if self.from_overlap is None:
             return None
         size, d = preferences.sizes.mean(), preferences.n_features
@@ -1329,7 +1322,8 @@ def sum_over_selected(preferences: Preferences, values: Floats) -> Floats:
 
 def _corrected_sum(form: FeatureSum, best: float, preferences: Preferences) -> float:
     value = form.value(np.bincount(preferences.counts, minlength=preferences.n_runs + 1), preferences)
-    by_chance = preferences.n_features * count_distribution(preferences.sizes, preferences.n_features)
+    sizes, d = tuple(np.sort(preferences.sizes).tolist()), preferences.n_features
+    by_chance = d * count_distribution(sizes, d)
     return _above_chance(value, form.value(by_chance, preferences), best)
 
 

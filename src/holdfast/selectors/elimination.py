@@ -554,6 +554,19 @@ class Block:
         """Fit models on columns, each on its resample and with its C."""
         raise NotImplementedError
 
+    def read_tail(self, smallest_size: Any, weight: Any, unsolved: Ints, reach: int, names: Any = None) -> Tail:
+        """The last features of one elimination's paths (resamples × columns), which ``names`` names if not all."""
+        solved = np.flatnonzero(unsolved == 0)
+        order, last = np.zeros((unsolved.size, reach), np.int32), np.zeros((unsolved.size, reach))
+        steps, weight, names = (None if x is None else x[solved] for x in (smallest_size, weight, names))
+        order[solved] = first_of_orders(steps, weight, reach, self.find_tie_ranks, solved.tolist(), names)
+        columns = order[solved]
+        if names is not None:
+            pairs = zip(names, columns, strict=True)
+            columns = np.array([np.searchsorted(*pair) for pair in pairs], np.int64).reshape(columns.shape)
+        last[solved] = np.take_along_axis(weight, columns, axis=1)
+        return Tail(order, last, unsolved)
+
     def find_tie_ranks(self, resample: int) -> Orders:
         """Tie-break rank of each feature in a resample."""
         return self.tie_ranks[min(resample, len(self.tie_ranks) - 1)]
@@ -629,40 +642,24 @@ class CompiledBlock(Block):
         if not self.eliminations:
             return
         together = [] if self.independent else self.eliminations
-        nothing = np.zeros((1, len(batch), self.d), bool)
+        none_forced = np.zeros((1, len(batch), self.d), bool)
         forces = any(plan.forced_set >= 0 for plan in together)
         self.paths = ridge_eliminations(
             shared.data, self.labels, batch.counts, [plan.sizes for plan in self.eliminations],
             C=[plan.C for plan in self.eliminations],
             shrinkage=[plan.shrinkage for plan in together] or 1.0,
-            forced=np.concatenate([nothing, self.forced.masks(self.d)]) if forces else None,
+            forced=np.concatenate([none_forced, self.forced.masks(self.d)]) if forces else None,
             which_forced=[plan.forced_set + 1 for plan in together],
             intercept=self.first.fit_intercept, tie_ranks=self.tie_ranks,
         )  # fmt: skip
 
     @cached_property
     def tails(self) -> list[Tail]:
-        by_reach: dict[int, list[int]] = {}
-        for elimination, plan in enumerate(self.eliminations):
-            by_reach.setdefault(plan.reach, []).append(elimination)
-        by_elimination: dict[int, Tail] = {}
-        for reach, eliminations in by_reach.items():
-            every = len(eliminations) == len(self.eliminations)
-            arrays: list[Any] = [array if every else array[:, eliminations] for array in self.paths]
-            smallest_size, weight, unsolved = arrays
-            good, order = unsolved == 0, np.zeros((len(self.batch), len(eliminations), reach), np.int32)
-            steps, weights = (x.reshape(-1, self.d) if good.all() else x[good] for x in (smallest_size, weight))
-            order[good] = first_of_orders(steps, weights, reach, self.find_tie_ranks, np.nonzero(good)[0].tolist())
-            last: Any = np.take_along_axis(weight, order, axis=2)
-            for row, elimination in enumerate(eliminations):
-                by_elimination[elimination] = Tail(order[:, row], last[:, row], unsolved[:, row])
-        return [by_elimination[elimination] for elimination in range(len(self.eliminations))]
+        plans = enumerate(self.eliminations)
+        return [self.read_tail(*(array[:, row] for array in self.paths), plan.reach) for row, plan in plans]
 
     def follow(self, elimination: int, resample: int) -> tuple[Orders, Floats]:
-        smallest_size, weight = (
-            self.paths.smallest_size[resample, elimination],
-            self.paths.weight[resample, elimination],
-        )
+        smallest_size, weight, _ = (array[resample, elimination] for array in self.paths)
         order = first_of_orders(smallest_size[None], weight[None], weight.size, self.find_tie_ranks, [resample])
         return order[0], weight
 
@@ -687,7 +684,7 @@ class LockstepBlock(Block):
         by_sizes: dict[tuple[int, ...], list[int]] = {}
         for elimination, plan in enumerate(self.eliminations):
             by_sizes.setdefault(tuple(plan.sizes.tolist()), []).append(elimination)
-        nothing = np.full((1, len(self.batch), self.forced.columns.shape[2]), -1)
+        none_forced = np.full((1, len(self.batch), self.forced.columns.shape[2]), -1)
         all_tie_ranks = np.broadcast_to(self.tie_ranks, (len(self.batch), self.d))
         by_elimination: dict[int, Tail] = {}
         for sizes, eliminations in by_sizes.items():
@@ -695,7 +692,7 @@ class LockstepBlock(Block):
             settings = Settings(
                 np.array([plan.C for plan in plans]),
                 np.array([1.0 if self.independent else plan.shrinkage for plan in plans]),
-                nothing if self.independent else np.concatenate([nothing, self.forced.columns]),
+                none_forced if self.independent else np.concatenate([none_forced, self.forced.columns]),
                 np.array([0 if self.independent else plan.forced_set + 1 for plan in plans]),
             )
             reaches = [self.d if self.independent else plan.reach for plan in plans]
@@ -703,22 +700,10 @@ class LockstepBlock(Block):
                 self.lib, self.data, settings, np.array(sizes), self.first.fit_intercept, max(reaches),
                 lambda resamples: all_tie_ranks[resamples],
             )  # fmt: skip
-            arrays = zip(recorded.columns, recorded.smallest_size, recorded.weight, recorded.unsolved, strict=True)
-            for elimination, reach, of_elimination in zip(eliminations, reaches, arrays, strict=True):
-                by_elimination[elimination] = self._tail(*of_elimination, reach)
+            arrays = recorded.smallest_size, recorded.weight, recorded.unsolved, reaches, recorded.columns
+            for elimination, *of_elimination in zip(eliminations, *arrays, strict=True):
+                by_elimination[elimination] = self.read_tail(*of_elimination)
         return [by_elimination[elimination] for elimination in range(len(self.eliminations))]
-
-    def _tail(self, names: Any, smallest_size: Any, weight: Any, unsolved: Any, reach: int) -> Tail:
-        """The last features of one elimination, of what was recorded of it: resamples × recorded features."""
-        good = np.flatnonzero(unsolved == 0)
-        order, last = np.zeros((len(names), reach), np.int32), np.zeros((len(names), reach))
-        best = first_of_orders(
-            smallest_size[good], weight[good], reach, self.find_tie_ranks, good.tolist(), names[good]
-        )
-        where = [np.searchsorted(row, columns) for row, columns in zip(names[good], best, strict=True)]
-        order[good] = best
-        last[good] = np.take_along_axis(weight[good], np.array(where, dtype=np.int64).reshape(best.shape), axis=1)
-        return Tail(order, last, unsolved)
 
     def follow(self, elimination: int, resample: int) -> tuple[Orders, Floats]:
         """All features of one path and the weight of each feature; compiled, unless all of it was recorded."""
