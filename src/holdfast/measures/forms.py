@@ -628,11 +628,10 @@ DRAWS = 2_000
 
 
 class Expectation(NamedTuple):
-    """An expected value, how it was found, and its standard error (0 if exact)."""
+    """An expected value and its standard error (0 if exact)."""
 
     value: float
     standard_error: float = 0.0
-    method: str = "closed form"
 
 
 def overlap_expectation(similarity: Callable[..., Floats], k1: int, k2: int, n_features: int) -> Expectation:
@@ -659,7 +658,7 @@ def collection_expectation(
     n_collections = math.prod(math.comb(n_features, int(size)) for size in sizes)
     if n_collections <= ENUMERATE:
         values = [value(collection) for collection in all_collections(sizes, n_features)]
-        return Expectation(float(np.mean(values)), 0.0, "enumeration")
+        return Expectation(float(np.mean(values)))
     rng = np.random.default_rng([n_features, *sorted(map(int, sizes))])
     return _simulated(np.array([value(random_collection(sizes, n_features, rng)) for _ in range(draws)]))
 
@@ -672,7 +671,7 @@ def pair_expectation(
     if math.comb(n_features, k1) * math.comb(n_features, k2) <= ENUMERATE:
         rows = [row for collection in _all_sets(sizes, n_features) for row in collection]
         pairs = Preferences.from_sets(rows, n_features=n_features)
-        return Expectation(float(np.mean(values(pairs))), 0.0, "enumeration")
+        return Expectation(float(np.mean(values(pairs))))
     if not (is_number(draws) and draws == int(draws) and 2 <= draws <= 10_000_000):
         raise ValueError(f"Expected a number of draws from 2 to 10 million to simulate an expectation, got {draws}.")
     rng = np.random.default_rng([n_features, k1, k2])
@@ -694,7 +693,7 @@ def random_collection(sizes: Ints, n_features: int, rng: np.random.Generator) ->
 
 
 def _simulated(values: Floats) -> Expectation:
-    return Expectation(float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)), "simulation")
+    return Expectation(float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)))
 
 
 def _all_sets(sizes: Iterable[int], n_features: int) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -982,8 +981,7 @@ def above_chance(
     """Return (value − expected) / (best − expected), the expectation found once for each pair of sizes."""
     width = int(k2.max(initial=0)) + 1
     codes, pair = np.unique(k1 * width + k2, return_inverse=True)  # many times faster than np.unique(axis=1)
-    expectations = np.array([expectation(*divmod(int(code), width))[:2] for code in codes])[pair]
-    expected, error = expectations[:, 0], expectations[:, 1]
+    expected, error = np.array([expectation(*divmod(int(code), width)) for code in codes])[pair].T
     room = best - expected
     room = np.where(np.abs(room) < 1e-9 * (1 + np.abs(best)), 0, room)  # nothing can be better than chance
     with np.errstate(divide="ignore", invalid="ignore"):

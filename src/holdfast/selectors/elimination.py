@@ -558,9 +558,9 @@ class Block:
         """The last features of one elimination's paths (resamples × columns), which ``names`` names if not all."""
         solved = np.flatnonzero(unsolved == 0)
         order, last = np.zeros((unsolved.size, reach), np.int32), np.zeros((unsolved.size, reach))
-        steps, weight, names = (None if x is None else x[solved] for x in (smallest_size, weight, names))
-        order[solved] = first_of_orders(steps, weight, reach, self.find_tie_ranks, solved.tolist(), names)
-        columns = order[solved]
+        steps, weight, names = smallest_size[solved], weight[solved], None if names is None else names[solved]
+        columns: Any = first_of_orders(steps, weight, reach, self.find_tie_ranks, solved.tolist(), names)
+        order[solved] = columns
         if names is not None:
             pairs = zip(names, columns, strict=True)
             columns = np.array([np.searchsorted(*pair) for pair in pairs], np.int64).reshape(columns.shape)
@@ -655,8 +655,9 @@ class CompiledBlock(Block):
 
     @cached_property
     def tails(self) -> list[Tail]:
+        steps, weight, unsolved = self.paths
         plans = enumerate(self.eliminations)
-        return [self.read_tail(*(array[:, row] for array in self.paths), plan.reach) for row, plan in plans]
+        return [self.read_tail(steps[:, row], weight[:, row], unsolved[:, row], plan.reach) for row, plan in plans]
 
     def follow(self, elimination: int, resample: int) -> tuple[Orders, Floats]:
         smallest_size, weight, _ = (array[resample, elimination] for array in self.paths)
