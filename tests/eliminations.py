@@ -6,14 +6,18 @@ import numpy as np
 
 from holdfast.kernels.elimination import (
     Paths,
+    check_columns,
     check_costs,
+    check_labels,
+    check_n_forced,
     check_shrinkages,
     check_sizes,
-    check_solved,
     check_tie_ranks,
     on_scale_of_data,
+    scale_data,
+    unsolved_error,
 )
-from holdfast.kernels.elimination_path import collect_paths, empty_outcome, lay_out
+from holdfast.kernels.elimination_path import Outcome
 from holdfast.kernels.libraries import library
 from holdfast.kernels.lockstep import Settings, lockstep_models, run_lockstep, with_resamples
 from holdfast.kernels.ridge import run_paths
@@ -90,14 +94,32 @@ def ridge_elimination(
 ):  # fmt: skip
     """Compiled paths of one setting, from all columns or some; raises if a fit did not converge."""
     (cost,), (factor,) = check_costs(C), check_shrinkages(shrinkage)
-    layout = lay_out(X, y, counts, sizes, columns, forced, scale, tie_ranks)
-    outcome, paths = empty_outcome(layout), np.arange(len(layout.counts))
+    (y, counts), data = check_labels(np.shape(X), y, counts), scale_data(X, scale)
+    M = len(counts)
+    start = check_columns(columns, data.shape[1], M)
+    p, paths = start.shape[1], np.arange(M)
+    passed, ranks = check_sizes(sizes, p), check_tie_ranks(tie_ranks, p, M)
+    held = np.zeros((1, p), bool) if forced is None else np.atleast_2d(np.asarray(forced, dtype=bool))
+    if len(held) not in (1, M) or held.shape[1] != p:
+        raise ValueError(f"Expected forced features as a mask over {p} columns, for all or each resample.")
+    check_n_forced(held, int(passed[-1]))
+    k = passed[-1]
+    outcome = Outcome(np.empty((M, p), np.int32), np.empty((M, p)), np.empty((M, k)), np.empty(M), np.zeros(M, int))
     run_paths(
-        layout.data.XT, layout.y, layout.counts, paths, layout.columns, layout.forced,
-        np.minimum(paths, len(layout.forced) - 1), layout.sizes[None], 0 * paths, layout.tie_ranks,
-        cost + 0.0 * paths, factor + 0.0 * paths, intercept, layout.data.split, layout.shared, max_iter, outcome,
+        data.XT, y, counts, paths, start, held, np.minimum(paths, len(held) - 1), passed[None], 0 * paths, ranks,
+        cost + 0.0 * paths, factor + 0.0 * paths, intercept, data.split,
+        data.wide and not data.split and columns is None, max_iter, outcome,
     )  # fmt: skip
-    return collect_paths("ridge-logistic", layout, outcome, max_iter)
+    check_solved(outcome.unsolved, max_iter)
+    selected = np.broadcast_to(start, (M, p))[outcome.smallest_size == k].reshape(M, k)
+    coef, b = on_scale_of_data(outcome.coef, outcome.intercept, data.shift[selected], data.unit[selected])
+    return Paths(outcome.smallest_size, outcome.weight, selected, coef, b)
+
+
+def check_solved(unsolved, max_iter):
+    """Raise if a path ended before its time."""
+    if unsolved.any():
+        raise unsolved_error("ridge-logistic", unsolved, max_iter)
 
 
 class Finals(NamedTuple):
@@ -119,7 +141,7 @@ def lockstep_elimination(
     settings, passed = _check_settings(C, shrinkage, forced, M, d), check_sizes(sizes, d)
     ranks = None if tie_ranks is None else np.broadcast_to(check_tie_ranks(tie_ranks, d, M), (M, d)).__getitem__
     ended = run_lockstep(lib, data, settings, passed, intercept, d if record else 0, ranks, max_iter)
-    check_solved("ridge-logistic", ended.unsolved, max_iter)
+    check_solved(ended.unsolved, max_iter)
     coef, b = on_scale_of_data(ended.coef, ended.intercept, data.shift[ended.selected], data.unit[ended.selected])
     return [Paths(*arrays) for arrays in zip(ended.smallest_size, ended.weight, ended.selected, coef, b, strict=True)]
 
@@ -137,7 +159,7 @@ def lockstep_finals(
     columns = np.broadcast_to(sets[:, None], (S, F, M, k)).reshape(-1, k)
     resamples, costs = np.tile(np.arange(M), S * F), np.tile(np.repeat(C, M), S)
     models = lockstep_models(library(xp, device, dtype, memory), data, resamples, columns, costs, intercept, max_iter)
-    check_solved("ridge-logistic", np.where(models.unsolved, k, 0).reshape(S * F, M), max_iter)
+    check_solved(np.where(models.unsolved, k, 0).reshape(S * F, M), max_iter)
     values = np.asarray(X, dtype=np.float64).T
     fits = zip(columns, models.coef, models.intercept, strict=True)
     decision = np.array([w @ values[features] + b for features, w, b in fits])

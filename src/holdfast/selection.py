@@ -65,6 +65,7 @@ def best_columns(
     random_state: int | None = None,
     *,
     tolerance: float = TIE,
+    rounding: float = 0.0,
 ) -> Best:
     """Find the ``k`` columns of largest weight, without sorting all of them.
 
@@ -78,8 +79,9 @@ def best_columns(
         Which columns may be taken; all if not given.
     random_state : int, optional
         Seed that decides which of equally good columns come first; the lowest columns if not given.
-    tolerance : float
-        Weights next to each other tie if they differ by no more than this share of the largest.
+    tolerance, rounding : float
+        Weights next to each other tie if they differ by no more than this share of the smaller one, or by no more than
+        ``rounding``.
 
     Returns
     -------
@@ -89,14 +91,13 @@ def best_columns(
     size, looked_at = weights.size, k + SPARE
     if not (k and size):
         return Best(np.empty(0, np.int32), np.empty(0, np.bool_))
-    largest, lowest = float(np.abs(weights).max()), float(weights.min())
-    if not np.isfinite(largest):
+    lowest = float(weights.min())
+    if not (np.isfinite(lowest) and weights.max() < np.inf):
         weights = np.where(np.isnan(weights), -np.inf, weights)
-        finite = weights[np.isfinite(weights)]
-        largest, lowest = float(np.abs(finite).max(initial=0.0)), float(finite.min(initial=0.0))
+        lowest = float(weights[np.isfinite(weights)].min(initial=0.0))
     least = min(0.0, lowest) if tolerance else np.inf  # what undefined weights tie with
     while True:
-        columns, groups = _sorted_groups(weights, min(looked_at, size), least, tolerance * largest)
+        columns, groups = _sorted_groups(weights, min(looked_at, size), least, tolerance, rounding)
         if informative is not None:
             known = informative[columns]
             columns, groups = columns[known], groups[known]
@@ -111,8 +112,21 @@ def best_columns(
     return Best(columns[:k].astype(np.int32), ties)
 
 
+def falls(
+    ranked: NDArray[np.float64], tolerance: float = TIE, rounding: NDArray[np.float64] | float = 0.0
+) -> NDArray[np.bool_]:
+    """Where weights in falling order (last axis) are less than the one before, by more than rounding explains.
+
+    The scale is that of the two weights compared, never that of the largest: a feature that almost is the target can
+    weigh 1e13 times as much as the others, which still differ from each other.
+    """
+    above, below = ranked[..., :-1], ranked[..., 1:]
+    with np.errstate(invalid="ignore"):  # infinite ones tie with each other
+        return above - below > np.maximum(tolerance * np.minimum(np.abs(above), np.abs(below)), rounding)
+
+
 def _sorted_groups(
-    weights: NDArray[np.float64], looked_at: int, least: float, apart: float
+    weights: NDArray[np.float64], looked_at: int, least: float, tolerance: float, rounding: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Columns of the largest weights, falling, and the number of the group of equal ones that each belongs to.
 
@@ -122,9 +136,7 @@ def _sorted_groups(
     columns = np.argpartition(weights, size - looked_at)[size - looked_at :] if looked_at < size else np.arange(size)
     columns = columns[np.lexsort((columns, -weights[columns]))]
     ranked = weights[columns]
-    with np.errstate(invalid="ignore"):
-        starts = ranked[:-1] - ranked[1:] > apart
-    groups = np.concatenate([[0], np.cumsum(starts)])
+    groups = np.concatenate([[0], np.cumsum(falls(ranked, tolerance, rounding))])
     undefined = np.searchsorted(-ranked, np.inf)
     if 0 < undefined < looked_at and ranked[np.searchsorted(groups, groups[undefined - 1])] == least:
         groups[undefined:] -= 1

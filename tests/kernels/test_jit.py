@@ -127,15 +127,16 @@ def lay_out(width):
     cells = Cells(frozen(data[width], np.float64), *(frozen(values, np.int64) for values in integers))
     return cells, frozen(y, np.int64)
 
-def score(kernel, width, *options, shape=(180,)):
+def score(kernel, width, *options, shape=(180,), more=()):
     out, weights = np.zeros(shape), np.zeros(3 * width)
-    kernel(*lay_out(width), *options, STANDARD, out, weights, fallback.copy())
+    kernel(*lay_out(width), *options, STANDARD, out, weights, fallback.copy(), *more)
     return out, weights
 
-def score_numbers(kernel, width):
+def score_numbers(width, wide):
     out, weights = np.zeros(180), np.zeros(3 * width)
     numbers = frozen(data[width][:, 0] + signs, np.float64)
-    kernel(lay_out(width)[0], numbers, 1.0, 0.0, True, STANDARD, out, weights, fallback.copy())
+    options = 1.0, 0.0, True, STANDARD
+    regression.ridge_values(lay_out(width)[0], numbers, *options, out, weights, fallback.copy(), wide)
     return out, weights
 
 def softmax():
@@ -157,10 +158,10 @@ MAKE = {
     "svm cells": lambda: score(svm.svm_margins, 20, 1.0),
     "wide svm cells": lambda: score(svm.svm_margins, 90, 1.0),
     "squared hinge": lambda: score(svm.squared_hinge_margins, 20, 1.0, 1.0, shape=(180, 1)),
-    "logistic": lambda: score(regression.logistic_margins, 20, 1.0, True),
-    "wide logistic": lambda: score(regression.wide_logistic_margins, 90, 1.0, True),
-    "least squares": lambda: score_numbers(regression.ridge_values, 20),
-    "wide least squares": lambda: score_numbers(regression.wide_ridge_values, 90),
+    "logistic": lambda: score(regression.logistic_margins, 20, 1.0, True, more=[None]),
+    "wide logistic": lambda: score(regression.logistic_margins, 90, 1.0, True, more=[True]),
+    "least squares": lambda: score_numbers(20, None),
+    "wide least squares": lambda: score_numbers(90, True),
     "softmax": softmax,
     "neighbors": means,
 }

@@ -243,6 +243,34 @@ def test_draws_depend_on_the_split_alone(selector):
 # Estimators of scikit-learn, cut by the study
 
 
+@pytest.mark.parametrize("noise", [1e-4, 1e-5, 1e-10])
+@pytest.mark.parametrize(
+    "selector", [of.AnovaF(5), of.Golub(5), of.GolubVariance(5, lambda_v=1e-3), of.Variance(5)], ids=name
+)
+def test_a_near_copy_of_the_target_does_not_make_the_others_tie(selector, noise):
+    """An F value of 1e13 made ties of all others when rounding counted relative to the largest weight."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = rng.normal(size=(120, 40))
+    X[:, 20:24] += np.outer(y, [2.0, 2.5, 3.0, 3.5])
+    X[:, 30] = 5 * y / noise + rng.normal(size=120)
+    splits = list(hf.Bootstrap(8, stratify=True).splits(y))
+    batch = selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}])
+    for split, (selection,) in zip(splits, batch, strict=True):
+        single = clone(selector).set_params(random_state=split.seed).fit(X[split.train], y[split.train])
+        assert selection.values.tolist() == np.flatnonzero(single.support_).tolist() == [20, 21, 22, 23, 30]
+        assert selection.note == ""
+
+
+def test_weights_tie_by_their_own_size_and_up_to_a_rounding():
+    weights = np.array([1e13, 3.0, 3.0 + 1e-12, 2.0, 3e-12, 1e-12, -1.0, np.inf])
+    assert best_columns(weights, 7).order.tolist() == [7, 0, 1, 2, 3, 4, 5]
+    assert best_columns(weights, 7).ties.tolist() == [False, False, True, False, False, False, False]
+    assert best_columns(weights, 7, rounding=1e-11).ties.tolist() == [False, False, True, False, False, True, False]
+    assert tied(weights)[:6].tolist() == [1e13, 3.0 + 1e-12, 3.0 + 1e-12, 2.0, 3e-12, 1e-12]
+    assert tied(weights, 1e-11)[5] == 3e-12
+
+
 def test_a_study_cuts_others_by_the_seed_and_not_among_features_without_weight():
     X, y = copied()
     top = run(hf.Candidates(SelectKBest(f_classif, k="all"), sizes=3), X, y)

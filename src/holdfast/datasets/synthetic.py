@@ -195,7 +195,10 @@ def make_block_correlated(
     X = _draw_features(n_samples, block, rho, rng)
     relevant = block_size * np.arange(n_relevant)
     score = effect * X[:, relevant] @ np.where(np.arange(n_relevant) % 2, -1.0, 1.0)
-    y = _draw_target(score, task, noise, rng)
+    if task == "regression":
+        y = score + noise * rng.standard_normal(n_samples)
+    else:
+        y = (rng.logistic(size=n_samples) < score).astype(np.int64)
     order = rng.permutation(n_features) if shuffle else np.arange(n_features)
     return Simulated(X[:, order], y, Truth(relevant=np.flatnonzero(np.isin(order, relevant)), block=block[order]))
 
@@ -207,12 +210,6 @@ def _draw_features(n_samples: int, block: NDArray[np.intp], rho: float, rng: np.
     within = block >= 0
     X[:, within] = np.sqrt(1 - rho) * X[:, within] + np.sqrt(rho) * shared[:, block[within]]
     return X
-
-
-def _draw_target(score: Floats, task: str, noise: float, rng: np.random.Generator) -> NDArray[Any]:
-    if task == "regression":
-        return score + noise * rng.standard_normal(len(score))
-    return (rng.logistic(size=len(score)) < score).astype(np.int64)
 
 
 def _check_rho(rho: float) -> None:

@@ -48,10 +48,10 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     options = 1, UNSCALED, False, np.ones(1, np.bool_)
     neighbors.neighbor_votes(cells, classes, *options, True, np.zeros(2, np.int64), np.zeros((2, 2)), fallback)
     neighbors.neighbor_means(cells, numbers, *options, np.zeros(2), fallback)
-    for kernel in (regression.logistic_margins, regression.wide_logistic_margins):
-        kernel(cells, classes, 1.0, True, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
-    for kernel in (regression.ridge_values, regression.wide_ridge_values):
-        kernel(cells, numbers, 1.0, 0.0, True, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
+    for wide in (None, True):
+        results = np.zeros(2), np.zeros(1), np.zeros(1, np.bool_)
+        regression.logistic_margins(cells, classes, 1.0, True, UNSCALED, *results, wide)
+        regression.ridge_values(cells, numbers, 1.0, 0.0, True, UNSCALED, *results, wide)
     svm.svm_margins(cells, classes, 1.0, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
     svm.squared_hinge_margins(cells, classes, 1.0, 1.0, UNSCALED, np.zeros((2, 1)), np.zeros(1), np.zeros(1, np.bool_))
     linear.training_spreads(np.eye(4), np.ones((1, 4)), [0], [0], [0, 1])

@@ -58,18 +58,6 @@ def check_sizes(sizes: ArrayLike | None, n_features: int) -> Ints:
     return passed
 
 
-def check_forced(forced: ArrayLike | None, n_columns: int, n_resamples: int, n_remaining: int) -> Mask:
-    """Return the mask of features that may not fall, 1 or M × p; none if not given."""
-    mask = np.zeros((1, n_columns), bool) if forced is None else np.atleast_2d(np.asarray(forced, dtype=bool))
-    if len(mask) not in (1, n_resamples) or mask.shape[1] != n_columns:
-        raise ValueError(
-            f"Expected forced features as a mask over {n_columns} columns for all or each of {n_resamples} "
-            f"resamples, got shape {mask.shape}."
-        )
-    check_n_forced(mask, n_remaining)
-    return mask
-
-
 def check_n_forced(forced: Mask, n_remaining: int) -> None:
     """Raise if more features are forced, along the last axis, than remain."""
     most = int(forced.sum(axis=-1).max())
@@ -253,12 +241,6 @@ def on_scale_of_data(coef: Floats, intercept: Floats, shift: Floats, unit: Float
         coef = coef / unit
         moved = np.cumsum(coef * shift, axis=-1)[..., -1]  # one term after the other, whatever the other rows
         return coef, intercept - moved
-
-
-def check_solved(model: str, unsolved: Ints, max_iter: int) -> None:
-    """Raise if a fit did not converge: ``unsolved`` has its number of features, else 0, by (setting and) resample."""
-    if unsolved.any():
-        raise unsolved_error(model, unsolved, max_iter)
 
 
 def unsolved_error(model: str, unsolved: Ints | int, max_iter: int = 1000) -> ArithmeticError:

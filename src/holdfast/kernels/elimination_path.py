@@ -24,65 +24,15 @@ What may be changed: anything, as long as ``test_ridge.py`` and ``test_svm.py`` 
 BLAS, and loops stay loops: array expressions take numba ten times as long to compile.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from holdfast.kernels.elimination import (
-    Floats,
-    Ints,
-    Paths,
-    Scale,
-    Scaled,
-    check_columns,
-    check_forced,
-    check_labels,
-    check_sizes,
-    check_solved,
-    check_tie_ranks,
-    on_scale_of_data,
-    scale_data,
-)
-from holdfast.kernels.jit import frozen, summing_step
+from holdfast.kernels.elimination import Floats, Ints
+from holdfast.kernels.jit import summing_step
 from holdfast.kernels.linear import add_gram, fill, padded, panel, square, standardize, vector, weights_of
 from holdfast.kernels.tolerances import LOST, TIE
-
-
-class Layout(NamedTuple):
-    """Arrays as the kernels take them: contiguous, of one type each, read-only, so that each is compiled once."""
-
-    data: Scaled
-    shared: bool  # whether one Gram matrix of all rows serves all resamples
-    y: Floats
-    counts: Floats  # M × n
-    columns: Ints  # 1 or M × p: where each path starts
-    forced: NDArray[np.bool_]  # 1 or M × p: which of them may not fall
-    sizes: Ints
-    tie_ranks: NDArray[np.int32]  # 1 or M × p: tie-break rank of each column
-
-
-def lay_out(
-    X: ArrayLike,
-    y: ArrayLike,
-    counts: ArrayLike | None,
-    sizes: ArrayLike | None,
-    columns: ArrayLike | None,
-    forced: ArrayLike | None,
-    scale: Scale,
-    tie_ranks: ArrayLike | None,
-) -> Layout:
-    """Check the input of an elimination and lay it out."""
-    y, counts = check_labels(np.shape(X), y, counts)
-    data, n_resamples = scale_data(X, scale), len(counts)
-    start = check_columns(columns, data.shape[1], n_resamples)
-    p = start.shape[1]
-    passed = check_sizes(sizes, p)
-    held = check_forced(forced, p, n_resamples, int(passed[-1]))
-    ranks = check_tie_ranks(tie_ranks, p, n_resamples)
-    arrays: tuple[NDArray[Any], ...] = (y, counts, start, held, passed, ranks)
-    shared = data.wide and not data.split and columns is None
-    return Layout(data, shared, *(frozen(array, array.dtype) for array in arrays))
 
 
 class Outcome(NamedTuple):
@@ -93,22 +43,6 @@ class Outcome(NamedTuple):
     coef: Floats  # M × k, of the columns of XT
     intercept: Floats  # M
     unsolved: Ints  # M: number of features of the fit that did not converge, or 0
-
-
-def empty_outcome(layout: Layout) -> Outcome:
-    """Allocate what a kernel writes."""
-    M, p, k = len(layout.counts), layout.columns.shape[1], layout.sizes[-1]
-    return Outcome(np.empty((M, p), np.int32), np.empty((M, p)), np.empty((M, k)), np.empty(M), np.zeros(M, np.int64))
-
-
-def collect_paths(model: str, layout: Layout, outcome: Outcome, max_iter: int) -> Paths:
-    """Put what a kernel wrote into terms of X as it was handed in; raise if a fit did not converge."""
-    smallest_size, weight, coef, intercept, unsolved = outcome
-    check_solved(model, unsolved, max_iter)
-    last = smallest_size == layout.sizes[-1]
-    selected = np.broadcast_to(layout.columns, last.shape)[last].reshape(coef.shape)
-    coef, intercept = on_scale_of_data(coef, intercept, layout.data.shift[selected], layout.data.unit[selected])
-    return Paths(smallest_size, weight, selected, coef, intercept)
 
 
 class Workspace(NamedTuple):

@@ -505,7 +505,7 @@ def _forward(
 ) -> Paths:
     order, redundancy, left = np.empty(n_steps, np.int64), np.zeros(n_steps), among.copy()
     total, marginals = np.zeros(V.size), frozen(sample.marginals, np.int64)
-    unit, nothing = sample.table.unit / max(sample.table.entries.size - 1, 1), NO_INFORMATION * sample.whole
+    unit, negligible = sample.table.unit / max(sample.table.entries.size - 1, 1), NO_INFORMATION * sample.whole
     for step in range(n_steps):
         if step == 0:
             order[0] = _first_best(np.where(among, V, -np.inf), V, tie_ranks)
@@ -513,7 +513,7 @@ def _forward(
             last = int(order[step - 1])
             rest = sample.whole - marginals[last]
             order[step] = _next(
-                row_of(last), marginals, rest, unit, nothing, V, total, step, left, tie_ranks, quotient, alpha
+                row_of(last), marginals, rest, unit, negligible, V, total, step, left, tie_ranks, quotient, alpha
             )
             redundancy[step] = total[order[step]] / step
         left[order[step]] = False
@@ -521,7 +521,7 @@ def _forward(
 
 
 @kernel
-def _next(joint, marginals, rest, unit, nothing, V, total, step, left, tie_ranks, quotient, alpha):  # type: ignore[no-untyped-def]
+def _next(joint, marginals, rest, unit, negligible, V, total, step, left, tie_ranks, quotient, alpha):  # type: ignore[no-untyped-def]
     """Add to each total the information shared with the feature chosen last; return the best of those left.
 
     What is to be largest comes from V and W, the mean of what is shared; a difference that is tiny relative to
@@ -530,7 +530,7 @@ def _next(joint, marginals, rest, unit, nothing, V, total, step, left, tie_ranks
     score, size = np.empty(V.size), np.empty(V.size)
     for j in range(V.size):
         shared = rest - marginals[j] + joint[j]
-        total[j] += shared * unit if shared > nothing else 0.0
+        total[j] += shared * unit if shared > negligible else 0.0
         W = total[j] / step
         if quotient:
             score[j] = size[j] = V[j] / W if W > 0 else (np.inf if V[j] > 0 else 0.0)

@@ -480,16 +480,13 @@ class PathBatch:
             lost_rows = (self._diagonal(dual.K) <= LOST * self.diagonal) & (self.diagonal > 0)
             lost = np.flatnonzero(self.lib.host(lost_rows.any(1)))
         for part in parts(lost.size, 32 * size * self.n, self.lib):
-            self._rebuild(dual, self.lib.array(lost[part]))
+            at, K = self.lib.array(lost[part]), self.lib.full((part.stop - part.start, self.n, self.n), 0.0)
+            self.lib.add_gram(K, self._active_columns(at), 1.0)
+            dual.K[at], self.diagonal[at] = K, self._diagonal(K)
         if n_dropped > INVERSE_AFTER_DROP * (size + n_dropped):
             dual.invert(np.arange(self.P))
         dual.follow()
         return dual
-
-    def _rebuild(self, dual: DualFits, at: Array) -> None:
-        K = self.lib.full((len(at), self.n, self.n), 0.0)
-        self.lib.add_gram(K, self._active_columns(at), 1.0)
-        dual.K[at], self.diagonal[at] = K, self._diagonal(K)
 
     def _weigh(self, a: Array) -> Array:
         """Weights of the active columns: all columns of a resample at once, or the gathered ones where they are few."""
@@ -609,7 +606,7 @@ def lockstep_models(
     (Q, k), n = chosen.shape, len(data.y)
     costs = np.broadcast_to(check_costs(C), Q)
     block = _block_size(lib.memory, 40 * k * n + 24 * k**2 + 120 * n, 1)
-    XT, found = lib.array(np.ascontiguousarray(data.X.T)), []
+    XT, blocks = lib.array(np.ascontiguousarray(data.X.T)), []
     for start in range(0, Q, block):
         here = slice(start, start + block)
         counts = lib.array(data.counts[which[here]])
@@ -622,6 +619,6 @@ def lockstep_models(
         fits = PrimalFits(lib, y, cost, Z, lib.full((len(Z), k), 0.0), lib.full((len(Z), 1), 0.0), intercept)
         unsolved = fits.solve(max_iter, np.zeros(len(Z), bool))
         coef = fits.v * factor
-        found.append((lib.host(coef), lib.host(fits.b[:, 0] - (coef * mean).sum(1)), unsolved))
-    coef, b, unsolved = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        blocks.append((lib.host(coef), lib.host(fits.b[:, 0] - (coef * mean).sum(1)), unsolved))
+    coef, b, unsolved = (np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
     return Models(*on_scale_of_data(coef, b, data.shift[chosen], data.unit[chosen]), unsolved)

@@ -3,8 +3,8 @@
 Two classes are solved by the steps of :mod:`~holdfast.kernels.ridge`, more by Newton's method on all weights together
 (:func:`softmax_margins`), numbers by one Cholesky factor and two corrections (:func:`ridge_values`). A cell's columns
 are centered where there is an intercept, which is never penalized: that changes no prediction, and keeps the digits of
-columns far from 0. Cells with more columns than rows have a separate kernel, in the dual variables: nobody waits
-for the compilation of what is not used.
+columns far from 0. Cells with more columns than rows are solved in the dual variables: a kernel is
+compiled for them only when there are any.
 """
 
 from typing import NamedTuple
@@ -102,37 +102,25 @@ def _fit_wide_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def
     return b, solved
 
 
-@summing_step
-def _take_and_center(cells, number, kind, y, intercept, work, seen):  # type: ignore[no-untyped-def]
-    cell, valid = take_cell(cells, number, kind, work)
-    if intercept:
-        center(cell)
-    return cell, valid and has_all_classes(take(y, cell.rows), seen)
-
-
 @summing_kernel
-def logistic_margins(cells, y, C, intercept, kind, margins, weights, fallback):  # type: ignore[no-untyped-def]
-    """Set the log-odds of class 1 of the held-out rows, and the weights, of every cell not left to scikit-learn."""
+def logistic_margins(cells, y, C, intercept, kind, margins, weights, fallback, wide):  # type: ignore[no-untyped-def]
+    """Set the log-odds of class 1 of the held-out rows, and the weights, of every cell not left to scikit-learn.
+
+    ``wide`` is True for cells with more columns than rows, which are solved by the Gram matrices of their rows, else
+    None: then the other branch is not even compiled.
+    """
     work, seen = allocate(cells), np.zeros(2, np.int64)
     for number in range(cells.splits.size):
         if not fallback[number]:
-            cell, valid = _take_and_center(cells, number, kind, y, intercept, work, seen)
-            w = np.zeros(cell.train.shape[0])
-            b, solved = _fit_narrow_logistic(cell, y, C, intercept, w) if valid else (0.0, False)
-            predict_linear(cell, w, b, margins)
-            record_weights(cells, number, kind, work.unit, w, weights)
-            fallback[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
-
-
-@summing_kernel
-def wide_logistic_margins(cells, y, C, intercept, kind, margins, weights, fallback):  # type: ignore[no-untyped-def]
-    """Do the same for cells with more columns than rows, by the Gram matrices of their rows."""
-    work, seen = allocate(cells), np.zeros(2, np.int64)
-    for number in range(cells.splits.size):
-        if not fallback[number]:
-            cell, valid = _take_and_center(cells, number, kind, y, intercept, work, seen)
-            w = np.zeros(cell.train.shape[0])
-            b, solved = _fit_wide_logistic(cell, y, C, intercept, w) if valid else (0.0, False)
+            cell, valid = take_cell(cells, number, kind, work)
+            if intercept:
+                center(cell)
+            w, b, solved = np.zeros(cell.train.shape[0]), 0.0, False
+            if valid and has_all_classes(take(y, cell.rows), seen):
+                if wide is None:
+                    b, solved = _fit_narrow_logistic(cell, y, C, intercept, w)
+                else:
+                    b, solved = _fit_wide_logistic(cell, y, C, intercept, w)
             predict_linear(cell, w, b, margins)
             record_weights(cells, number, kind, work.unit, w, weights)
             fallback[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
@@ -477,10 +465,11 @@ def _means_are_sharp(cell, kind, shift, unit, alpha, intercept):  # type: ignore
 
 
 @summing_kernel
-def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, fallback):  # type: ignore[no-untyped-def]
+def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, fallback, wide):  # type: ignore[no-untyped-def]
     """Set the predicted numbers of the held-out rows, and the weights, of every cell that is not left to scikit-learn.
 
     For least squares α is 0, and ``cut`` the share of the largest singular value below which scikit-learn drops others.
+    ``wide`` is as in :func:`logistic_margins`; then α is positive.
     """
     work = allocate(cells)
     for number in range(cells.splits.size):
@@ -493,25 +482,10 @@ def ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, fallbac
             valid = valid and _means_are_sharp(cell, kind, work.shift, work.unit, alpha, intercept)
             w, (targets, b) = np.zeros(cell.train.shape[0]), _targets(cell, y, intercept)
             _weigh_rows(cell, targets)
-            valid = valid and _fit_narrow(cell, targets, alpha, cut, w)
-            predict_linear(cell, w, b, values)
-            record_weights(cells, number, kind, work.unit, w, weights)
-            fallback[number] = not (valid and all_finite(w, w.size) and np.isfinite(b))
-
-
-@summing_kernel
-def wide_ridge_values(cells, y, alpha, cut, intercept, kind, values, weights, fallback):  # type: ignore[no-untyped-def]
-    """Do the same for cells with more columns than rows; α is positive, and nothing is cut."""
-    work = allocate(cells)
-    for number in range(cells.splits.size):
-        if not fallback[number]:
-            cell, valid = take_cell(cells, number, kind, work)
-            if intercept:
-                center(cell)
-            valid = valid and _means_are_sharp(cell, kind, work.shift, work.unit, alpha, intercept)
-            w, (targets, b) = np.zeros(cell.train.shape[0]), _targets(cell, y, intercept)
-            _weigh_rows(cell, targets)
-            valid = valid and _fit_wide(cell, targets, alpha, w)
+            if wide is None:
+                valid = valid and _fit_narrow(cell, targets, alpha, cut, w)
+            else:
+                valid = valid and _fit_wide(cell, targets, alpha, w)
             predict_linear(cell, w, b, values)
             record_weights(cells, number, kind, work.unit, w, weights)
             fallback[number] = not (valid and all_finite(w, w.size) and np.isfinite(b))

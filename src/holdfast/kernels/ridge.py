@@ -524,9 +524,9 @@ def ridge_models(
     outcome = Outcome(
         np.empty((Q, k), np.int32), np.empty((Q, k)), np.empty((Q, k)), np.empty(Q), np.zeros(Q, np.int64)
     )
-    nothing = np.zeros(Q, np.int64)
+    first = np.zeros(Q, np.int64)
     run_paths(
-        data.XT, y, counts, which, chosen, np.zeros((1, k), bool), nothing, np.full((1, 1), k), nothing,
+        data.XT, y, counts, which, chosen, np.zeros((1, k), bool), first, np.full((1, 1), k), first,
         np.zeros((1, k), np.int32), np.broadcast_to(costs, Q), np.ones(Q), intercept, data.split, False,
         MAX_ITER, outcome,
     )  # fmt: skip

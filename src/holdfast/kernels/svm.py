@@ -19,23 +19,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.elimination import Paths, Scale, check_costs
+from holdfast.kernels.elimination import (
+    Paths,
+    Scale,
+    check_columns,
+    check_costs,
+    check_labels,
+    check_sizes,
+    check_tie_ranks,
+    on_scale_of_data,
+    scale_data,
+    unsolved_error,
+)
 from holdfast.kernels.elimination_path import (
     Workspace,
     begin_path,
     begin_resample,
-    collect_paths,
     cut,
-    empty_outcome,
     finish,
-    lay_out,
     make_workspace,
     next_gram,
     record,
     start_gram,
     weigh,
 )
-from holdfast.kernels.jit import summing_kernel, summing_step
+from holdfast.kernels.jit import frozen, summing_kernel, summing_step
 from holdfast.kernels.linear import (
     Columns,
     add,
@@ -428,12 +436,24 @@ def svm_elimination(
     max_iter
         Changes of the active set after which a fit fails with an ArithmeticError.
     """
-    (cost,) = check_costs(C)
-    layout = lay_out(X, y, counts, sizes, columns, None, scale, tie_ranks)
-    outcome = empty_outcome(layout)
-    data, shared, *arrays = layout
-    _paths(data.XT, *arrays, float(cost), data.split, shared, int(max_iter), *outcome)
-    return collect_paths("support vector", layout, outcome, max_iter)
+    (cost,), (y, counts), data = check_costs(C), check_labels(np.shape(X), y, counts), scale_data(X, scale)
+    M = len(counts)
+    start = check_columns(columns, data.shape[1], M)
+    p = start.shape[1]
+    passed, ranks = check_sizes(sizes, p), check_tie_ranks(tie_ranks, p, M)
+    smallest_size, weight, unsolved = np.empty((M, p), np.int32), np.empty((M, p)), np.zeros(M, np.int64)
+    coef, intercept = np.empty((M, passed[-1])), np.empty(M)
+    arrays = (frozen(array, array.dtype) for array in (y, counts, start, passed, ranks))  # of one type: compiled once
+    shared = data.wide and not data.split and columns is None
+    _paths(
+        data.XT, *arrays, float(cost), data.split, shared, int(max_iter),
+        smallest_size, weight, coef, intercept, unsolved,
+    )  # fmt: skip
+    if unsolved.any():
+        raise unsolved_error("support vector", unsolved, max_iter)
+    selected = np.broadcast_to(start, (M, p))[smallest_size == passed[-1]].reshape(coef.shape)
+    coef, intercept = on_scale_of_data(coef, intercept, data.shift[selected], data.unit[selected])
+    return Paths(smallest_size, weight, selected, coef, intercept)
 
 
 @summing_step
@@ -450,7 +470,7 @@ def _solve(fit, first, max_iter):  # type: ignore[no-untyped-def]
 
 @summing_kernel
 def _paths(  # type: ignore[no-untyped-def]
-    XT, y, counts, columns, forced, sizes, tie_ranks, C, split, shared, max_iter,
+    XT, y, counts, columns, sizes, tie_ranks, C, split, shared, max_iter,
     smallest_size, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
     n, p = y.size, columns.shape[1]
@@ -458,17 +478,17 @@ def _paths(  # type: ignore[no-untyped-def]
     mean, factor = np.zeros(p), np.ones(p)
     work = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, factors, n_free = square(n if wide else 0), vector(p), n if wide else min(n, p + 8)
+    forced = np.zeros(p, np.bool_)
     L, free, free_rows = np.empty((n_free, n_free)), np.empty(n_free, np.int64), np.empty((0 if wide else n_free, p))
     step_work, border, margin = np.empty(n_free), np.empty(n_free), np.empty(n)
     for m in range(counts.shape[0]):
         Z = Columns(XT, columns[min(m, len(columns) - 1)], mean, factor)
-        held, ranks = forced[min(m, len(forced) - 1)], tie_ranks[min(m, len(tie_ranks) - 1)]
-        rows = np.flatnonzero(counts[m])
+        rows, ranks = np.flatnonzero(counts[m]), tie_ranks[min(m, len(tie_ranks) - 1)]
         begin_resample(work, Z, counts[m], rows, split, wide, start, factors)
-        begin_path(work, Z, held, 1.0, factors)
+        begin_path(work, Z, forced, 1.0, factors)
         b = 0.0
         if wide:
-            start_gram(work, Z, rows, held, 1.0, start)
+            start_gram(work, Z, rows, forced, 1.0, start)
         labels, upper, state = y[rows], C * counts[m][rows], np.zeros(rows.size, np.int64)
         v, f, squares = np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size)
         for step in range(sizes.size):
@@ -482,10 +502,10 @@ def _paths(  # type: ignore[no-untyped-def]
             if not (solved and all_finite(work.w, size)):
                 unsolved[m] = size
                 break
-            record(work, size, held, 1.0, smallest_size[m], weight[m])
+            record(work, size, forced, 1.0, smallest_size[m], weight[m])
             if step + 1 < sizes.size:
                 after = sizes[step + 1]
-                cut(work, Z, size, after, held, ranks)
+                cut(work, Z, size, after, forced, ranks)
                 if wide:
                     next_gram(work, Z, rows, after, size - after)
         intercepts[m] = finish(work, Z, sizes[-1], b, coef[m])

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 TIE = 1e-9
-"""Numbers tie if they differ by less than this share: of the weight at the cut, or of the largest weight or score."""
+"""Numbers tie if they differ by less than this share: of the weight at the cut, of the smaller of two weights of a
+filter, or of the largest weight of a machine."""
 
 LOST = 1e-3
 """Share that an entry of a Gram matrix's diagonal may fall to by subtraction before rounding asks to build it anew."""

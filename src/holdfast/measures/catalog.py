@@ -25,38 +25,7 @@ from holdfast.measures.forms import (
 )
 from holdfast.measures.redundancy import AdjustedStandIns, MatchedPairs, StandInCovariance, StandInPairs
 
-FORMS: dict[str, Form] = {
-    # Sets, pairwise
-    "hamming": OverlapPairs(formulas.hamming),
-    "jaccard": OverlapPairs(formulas.jaccard),
-    "dice": OverlapPairs(formulas.dice),
-    "ochiai": OverlapPairs(formulas.ochiai),
-    "pog": OverlapPairs(formulas.pog, symmetric=False),
-    "kuncheva": OverlapPairs(formulas.kuncheva),
-    "lustgarten": OverlapPairs(formulas.lustgarten),
-    "wald": OverlapPairs(formulas.wald),
-    "npog": OverlapPairs(formulas.npog, symmetric=False),
-    "pearson": OverlapPairs(formulas.pearson),
-    "kappa": OverlapPairs(formulas.kappa),
-    "unadjusted": OverlapPairs(formulas.unadjusted),
-    # Sets, by frequency
-    "nogueira": FeatureSum(formulas.nogueira_term, formulas.nogueira, formulas.nogueira_from_overlap),
-    "goh": FeatureSum(formulas.goh_term, formulas.goh),
-    "davis": Whole(formulas.davis),
-    "krizek": Whole(formulas.krizek),
-    "guzman": FeatureSum(formulas.guzman_term, formulas.guzman),
-    "cw_rel": FeatureSum(formulas.cw_rel_term, formulas.cw_rel),
-    "lausser": FeatureSum(formulas.lausser_term, formulas.lausser),
-    "novovicova": FeatureSum(formulas.novovicova_term, formulas.novovicova),
-    # Rankings
-    "spearman": RowPairs(formulas.spearman),
-    "kendall": RowPairs(formulas.kendall),
-    "canberra": RowPairs(formulas.canberra),
-    "rank_biased_overlap": RowPairs(formulas.rank_biased_overlap),
-    "rank_variance": RowPairs(formulas.rank_variance),
-    # Weights
-    "weight_correlation": RowPairs(formulas.weight_correlation),
-    # Sets, with stand-ins
+SIMILARITY_FORMS: dict[str, Form] = {
     "gulgezen": MatchedPairs(),
     "pogr": StandInPairs(redundancy.one_way, redundancy.first_size, symmetric=False),
     "npogr": AdjustedStandIns(redundancy.one_way, redundancy.first_size, symmetric=False),
@@ -68,7 +37,20 @@ FORMS: dict[str, Form] = {
     "intersection_count": AdjustedStandIns(redundancy.fewest_covered, redundancy.geometric_size),
     "intersection_mean": AdjustedStandIns(redundancy.mean_similarity, redundancy.geometric_size),
 }
-"""How each measure is computed; ``measures.toml`` has what is known about it."""
+"""How measures of sets with similar features are computed."""
+
+
+def make_form(name: str, form: str) -> Form:
+    """Return the form of a measure whose formula is the function of its name."""
+    formula = getattr(formulas, name)
+    if form == "feature sum":
+        from_overlap = getattr(formulas, f"{name}_from_overlap", None)
+        return FeatureSum(getattr(formulas, f"{name}_term"), formula, from_overlap)
+    if form in ("overlap", "overlap, one way"):
+        return OverlapPairs(formula, symmetric=form == "overlap")
+    return {"rows": RowPairs, "whole": Whole}[form](formula)
+
+
 _THRESHOLDED = {"similarity": REQUIRED, "threshold": 0.9}
 _SIMULATED = {**_THRESHOLDED, "draws": DRAWS}
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -89,7 +71,8 @@ def _read_measures() -> Iterator[Measure]:
         for part in facts.keys() & {"properties", "published"}:
             facts[part] = Properties(*(holds or None for holds in facts[part]))
         facts["range"] = tuple(facts.get("range", (-np.inf, np.inf)))
-        yield Measure(name=name, form=FORMS[name], parameters=PARAMETERS.get(name, {}), **facts)
+        form = make_form(name, facts.pop("form")) if "form" in facts else SIMILARITY_FORMS[name]
+        yield Measure(name=name, form=form, parameters=PARAMETERS.get(name, {}), **facts)
 
 
 class MeasureTable(Registry[Measure]):

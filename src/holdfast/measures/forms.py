@@ -628,11 +628,10 @@ DRAWS = 2_000
 
 
 class Expectation(NamedTuple):
-    """An expected value, how it was found, and its standard error (0 if exact)."""
+    """An expected value and its standard error (0 if exact)."""
 
     value: float
     standard_error: float = 0.0
-    method: str = "closed form"
 
 
 def overlap_expectation(similarity: Callable[..., Floats], k1: int, k2: int, n_features: int) -> Expectation:
@@ -643,13 +642,9 @@ def overlap_expectation(similarity: Callable[..., Floats], k1: int, k2: int, n_f
     return Expectation(float(np.exp(log_p) @ similarity(shared, size * k1, size * k2, n_features)))
 
 
-def count_distribution(sizes: Ints, n_features: int) -> Floats:
-    """Probability that a feature is in 0, 1, … of the runs, exactly (a sum of different coin tosses)."""
-    return _count_distribution(tuple(np.sort(sizes).tolist()), n_features)
-
-
 @lru_cache(maxsize=256)
-def _count_distribution(sizes: tuple[int, ...], n_features: int) -> Floats:
+def count_distribution(sizes: tuple[int, ...], n_features: int) -> Floats:
+    """Probability that a feature is in 0, 1, … of the runs, exactly (a sum of different coin tosses)."""
     probability = np.ones(1)
     for share in np.array(sizes) / n_features:
         probability = np.append(probability * (1 - share), 0) + np.append(0, probability * share)
@@ -663,7 +658,7 @@ def collection_expectation(
     n_collections = math.prod(math.comb(n_features, int(size)) for size in sizes)
     if n_collections <= ENUMERATE:
         values = [value(collection) for collection in all_collections(sizes, n_features)]
-        return Expectation(float(np.mean(values)), 0.0, "enumeration")
+        return Expectation(float(np.mean(values)))
     rng = np.random.default_rng([n_features, *sorted(map(int, sizes))])
     return _simulated(np.array([value(random_collection(sizes, n_features, rng)) for _ in range(draws)]))
 
@@ -676,7 +671,7 @@ def pair_expectation(
     if math.comb(n_features, k1) * math.comb(n_features, k2) <= ENUMERATE:
         rows = [row for collection in _all_sets(sizes, n_features) for row in collection]
         pairs = Preferences.from_sets(rows, n_features=n_features)
-        return Expectation(float(np.mean(values(pairs))), 0.0, "enumeration")
+        return Expectation(float(np.mean(values(pairs))))
     if not (is_number(draws) and draws == int(draws) and 2 <= draws <= 10_000_000):
         raise ValueError(f"Expected a number of draws from 2 to 10 million to simulate an expectation, got {draws}.")
     rng = np.random.default_rng([n_features, k1, k2])
@@ -698,7 +693,7 @@ def random_collection(sizes: Ints, n_features: int, rng: np.random.Generator) ->
 
 
 def _simulated(values: Floats) -> Expectation:
-    return Expectation(float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)), "simulation")
+    return Expectation(float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)))
 
 
 def _all_sets(sizes: Iterable[int], n_features: int) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -986,8 +981,7 @@ def above_chance(
     """Return (value − expected) / (best − expected), the expectation found once for each pair of sizes."""
     width = int(k2.max(initial=0)) + 1
     codes, pair = np.unique(k1 * width + k2, return_inverse=True)  # many times faster than np.unique(axis=1)
-    expectations = np.array([expectation(*divmod(int(code), width))[:2] for code in codes])[pair]
-    expected, error = expectations[:, 0], expectations[:, 1]
+    expected, error = np.array([expectation(*divmod(int(code), width)) for code in codes])[pair].T
     room = best - expected
     room = np.where(np.abs(room) < 1e-9 * (1 + np.abs(best)), 0, room)  # nothing can be better than chance
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -1258,13 +1252,10 @@ class FeatureSum(Form):
         curvature[1:-1] = n_runs * (n_runs - 1) / 2 * (with_one - with_none) * np.diff(term, 2)
         variance = h * (n_runs - h) / (n_runs * (n_runs - 1))
         from_features = float(2 * times @ (curvature * variance) ** 2)
-        kernel = self._kernel(preferences) if 4 <= n_runs <= FEW_RUNS else None
+        kernel = self.kernel(preferences) if 4 <= n_runs <= FEW_RUNS else None
         return from_features if kernel is None else max(from_features, pair_roughness(kernel))
 
-    def kernel(self, preferences: Preferences, measure: Measure) -> Floats | None:
-        return self._kernel(preferences)
-
-    def _kernel(self, preferences: Preferences) -> Floats | None:
+    def kernel(self, preferences: Preferences, measure: Measure | None = None) -> Floats | None:
         if self.from_overlap is None:
             return None
         size, d = preferences.sizes.mean(), preferences.n_features
@@ -1329,7 +1320,8 @@ def sum_over_selected(preferences: Preferences, values: Floats) -> Floats:
 
 def _corrected_sum(form: FeatureSum, best: float, preferences: Preferences) -> float:
     value = form.value(np.bincount(preferences.counts, minlength=preferences.n_runs + 1), preferences)
-    by_chance = preferences.n_features * count_distribution(preferences.sizes, preferences.n_features)
+    sizes, d = tuple(np.sort(preferences.sizes).tolist()), preferences.n_features
+    by_chance = d * count_distribution(sizes, d)
     return _above_chance(value, form.value(by_chance, preferences), best)
 
 

@@ -28,13 +28,7 @@ from sklearn.svm import SVC, LinearSVC
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import MIN_MAX, STANDARD, UNSCALED, linear_values
 from holdfast.kernels.neighbors import neighbor_means, neighbor_votes
-from holdfast.kernels.regression import (
-    logistic_margins,
-    ridge_values,
-    softmax_margins,
-    wide_logistic_margins,
-    wide_ridge_values,
-)
+from holdfast.kernels.regression import logistic_margins, ridge_values, softmax_margins
 from holdfast.kernels.ridge import fit_ridge_logistic
 from holdfast.kernels.svm import squared_hinge_margins, svm_margins
 from holdfast.models.block import Block, Floats, Ints, Predictions
@@ -50,7 +44,6 @@ DIRECT = "auto", "svd", "cholesky"
 """Solvers of Ridge that end at the solution; others iterate to a tolerance."""
 
 Mask = NDArray[np.bool_]
-Kernel = Callable[..., None]
 
 
 @dataclass(frozen=True)
@@ -263,8 +256,7 @@ class LeastSquares(BlockModel):
         alpha = float(self.parameters.get("alpha", 0.0))
         cut = 0.0 if alpha else float(self.parameters["tol"])  # of singular values, as shares of the largest
         options = alpha, cut, self.parameters["fit_intercept"], self.scaling
-        wide = wide_ridge_values if alpha else None
-        values, fallback, weights = _fit_by_shape(block, np.float64, ridge_values, wide, options)
+        values, fallback, weights = _fit_by_shape(block, np.float64, ridge_values, options, fits_wide=alpha > 0)
         return Predictions(block.starts, values, coefficients=weights), fallback
 
 
@@ -287,9 +279,7 @@ class Logistic(BlockModel):
         elif self.device != "cpu" and self.scaling != MIN_MAX:
             margins, fallback, weights = self._fit_on_device(block)
         else:
-            margins, fallback, weights = _fit_by_shape(
-                block, np.int64, logistic_margins, wide_logistic_margins, options
-            )
+            margins, fallback, weights = _fit_by_shape(block, np.int64, logistic_margins, options)
         shares = _find_shares(margins) if "predict_proba" in wanted else None
         return _classify(block, margins, wanted, weights, shares), fallback
 
@@ -344,22 +334,19 @@ class SquaredHinge(BlockModel):
 
 
 def _fit_by_shape(
-    block: Block, target: DTypeLike, narrow: Kernel, wide: Kernel | None, options: tuple[Any, ...]
+    block: Block, target: DTypeLike, kernel: Callable[..., None], options: tuple[Any, ...], *, fits_wide: bool = True
 ) -> tuple[Floats, Mask, list[Floats]]:
-    """Fit cells with more columns than rows by another kernel, or leave them to scikit-learn if there is none.
+    """Fit cells with more columns than rows apart from others, or leave them to scikit-learn.
 
-    A kernel is called, and compiled, only if there are cells for it; it skips those that are marked.
-    Returns values of the held-out rows, which cells are left to scikit-learn, and the weights of their columns.
+    Returns predicted values, which cells are left, and the weights of each cell.
     """
     cells, y, is_wide = block.cells, frozen(block.y, target), block.n_columns > block.n_train_rows
     values, weights = np.zeros(block.starts[-1]), np.zeros(cells.columns.size)
-    fallback = np.zeros(block.n_cells, np.bool_)
-    for kernel, others in ((narrow, is_wide), (wide, ~is_wide)):
-        if kernel is None:
-            fallback |= ~others
-        elif not others.all():
+    fallback = is_wide & (not fits_wide)
+    for wide, others in ((None, is_wide), (True, ~is_wide | fallback)):
+        if not others.all():
             skipped = others.copy()
-            kernel(cells, y, *options, values, weights, skipped)
+            kernel(cells, y, *options, values, weights, skipped, wide)
             fallback |= skipped & ~others
     return values, fallback, block.cut_weights(weights)
 

@@ -24,10 +24,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.checks import as_column, check_whole, type_name
-from holdfast.kernels.tolerances import TIE, check_magnitude
+from holdfast.kernels.tolerances import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
-from holdfast.selection import Best, FewerFeaturesWarning, Selection, best_columns, fewer_note, tie_ranks
+from holdfast.selection import Best, FewerFeaturesWarning, Selection, best_columns, falls, fewer_note, tie_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -292,12 +292,15 @@ class LazyWeights(FitResult):
     ----------
     weights : ndarray
         As computed; what is not finite is undefined or beyond measure.
+    rounding : float
+        Weights that differ by no more tie, however small they are.
     largest : int
         The largest size that will be asked for, if known: all sizes are cuts of one order.
     """
 
     weights: Floats
     informative: Mask
+    rounding: float = 0.0
     largest: int = 0
     kind: Kind = field(default="weighting", init=False)
     _best: dict[tuple[int | None, int], Best] = field(default_factory=dict, init=False)
@@ -305,26 +308,29 @@ class LazyWeights(FitResult):
     @cached_property
     def values(self) -> Floats:
         """The weights, equal where they tie."""
-        return tied(self.weights)
+        return tied(self.weights, self.rounding)
 
     def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
         wanted = min(k, self.weights.size)
         largest = min(max(wanted, self.largest), self.weights.size)
         if (random_state, largest) not in self._best:
-            self._best[random_state, largest] = best_columns(self.weights, largest, self.informative, random_state)
+            self._best[random_state, largest] = best_columns(
+                self.weights, largest, self.informative, random_state, rounding=self.rounding
+            )
         best = self._best[random_state, largest].first(wanted)
         return best.select(wanted, random_state, rule, whole=self.selection)
 
 
-def tied(weights: Floats) -> Floats:
-    """Make weights equal that differ by rounding only; those that are undefined are the least."""
+def tied(weights: Floats, rounding: float = 0.0) -> Floats:
+    """Make weights equal that differ by rounding only; those that are undefined are the least.
+
+    Neighbors are as far apart as :func:`~holdfast.selection.falls` says.
+    """
     defined = np.isfinite(weights)
     clean = np.where(defined, weights, np.where(weights == np.inf, np.inf, -np.inf))
     order = np.argsort(-clean, kind="stable")
     ranked = clean[order]
-    scale = np.abs(weights[defined]).max(initial=0.0)
-    with np.errstate(invalid="ignore"):
-        steps = np.r_[True, ranked[:-1] - ranked[1:] > TIE * scale]
+    steps = np.r_[True, falls(ranked, rounding=rounding)]
     leaders = np.maximum.accumulate(np.where(steps, np.arange(ranked.size), 0))
     equal = np.empty_like(clean)
     equal[order] = ranked[leaders]
@@ -785,11 +791,12 @@ class TakesGroups(Selector):
 class Filter(Selector):
     """A selector that weighs features and keeps the best; write :meth:`weigh`.
 
-    Weights within 1e-9 of the largest weight of each other tie, so that equal columns never depend on rounding.
+    Weights tie that differ by no more than 1e-9 of the smaller one, or by no more than ``null_weight``, so that equal
+    columns never depend on rounding.
     """
 
-    nothing: ClassVar[float] = 0.0
-    """The weight of a constant column; up to it a feature carries no information."""
+    null_weight: float = 0.0
+    """The weight of a constant column, up to rounding; up to it a feature carries no information."""
 
     def __init__(self, n_features: int = 10, *, ties: Ties = "auto", random_state: Any = None) -> None:
         self.n_features, self.ties, self.random_state = n_features, ties, random_state
@@ -819,11 +826,12 @@ class Filter(Selector):
         """What each resample prefers by its weights (resamples × features)."""
         sizes = [selector.n_features for selector in batch.selectors]
         largest = max((int(size) for size in sizes if isinstance(size, (int, np.integer))), default=0)
-        return [LazyWeights(row, mask, largest) for row, mask in zip(weights, self._informative(weights), strict=True)]
+        masks = self._informative(weights)
+        return [LazyWeights(row, mask, self.null_weight, largest) for row, mask in zip(weights, masks, strict=True)]
 
     def _informative(self, weights: Floats) -> Mask:
         """Which features weigh more than a constant column; those that are undefined do not."""
-        return weights > self.nothing
+        return weights > self.null_weight
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> Any:

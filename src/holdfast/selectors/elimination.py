@@ -34,7 +34,7 @@ from holdfast.kernels.ridge import ridge_eliminations, ridge_models
 from holdfast.kernels.svm import svm_elimination
 from holdfast.kernels.tolerances import TIE, column_units
 from holdfast.preferences import Kind
-from holdfast.selection import Selection, best_columns, fewer_note
+from holdfast.selection import Selection, best_columns, falls, fewer_note
 from holdfast.selectors.base import (
     Batch,
     BinaryProblem,
@@ -443,8 +443,7 @@ def _best_on_device(
             size, filter_ = largest_sizes[key], criteria[key].filter
             assert filter_ is not None
             first = weights[:, : size + 1]
-            with np.errstate(invalid="ignore"):
-                clear = (first[:, :-1] - first[:, 1:] > TIE * first[:, :1]).all(axis=1) & np.isfinite(first).all(axis=1)
+            clear = falls(first, rounding=filter_.null_weight).all(axis=1) & np.isfinite(first).all(axis=1)
             clear &= filter_._informative(first[:, size - 1]) & (first[:, 0] > 1e-290) & (first[:, 0] < 1e300)
             best_by_key[key] = [row[:size] if sure else None for row, sure in zip(columns, clear.tolist(), strict=True)]
     return best_by_key
@@ -470,7 +469,8 @@ def _best(criterion: Criterion, size: int, single: Batch, moments: dict[int, Mom
         if id(shared) not in moments:
             moments[id(shared)] = class_moments(shared, single.counts[0])
         weights = filter_._formula(moments[id(shared)])
-        return best_columns(weights, size, filter_._informative(weights), tie_seed).order
+        informative = filter_._informative(weights)
+        return best_columns(weights, size, informative, tie_seed, rounding=filter_.null_weight).order
     batch = replace(single, settings=[{}], selectors=[filter_], seeds=[tie_seed])
     ((preference,),) = filter_.rank(batch, shared)
     if isinstance(preference, Exception):
@@ -554,6 +554,19 @@ class Block:
         """Fit models on columns, each on its resample and with its C."""
         raise NotImplementedError
 
+    def read_tail(self, smallest_size: Any, weight: Any, unsolved: Ints, reach: int, names: Any = None) -> Tail:
+        """The last features of one elimination's paths (resamples × columns), which ``names`` names if not all."""
+        solved = np.flatnonzero(unsolved == 0)
+        order, last = np.zeros((unsolved.size, reach), np.int32), np.zeros((unsolved.size, reach))
+        steps, weight, names = smallest_size[solved], weight[solved], None if names is None else names[solved]
+        columns: Any = first_of_orders(steps, weight, reach, self.find_tie_ranks, solved.tolist(), names)
+        order[solved] = columns
+        if names is not None:
+            pairs = zip(names, columns, strict=True)
+            columns = np.array([np.searchsorted(*pair) for pair in pairs], np.int64).reshape(columns.shape)
+        last[solved] = np.take_along_axis(weight, columns, axis=1)
+        return Tail(order, last, unsolved)
+
     def find_tie_ranks(self, resample: int) -> Orders:
         """Tie-break rank of each feature in a resample."""
         return self.tie_ranks[min(resample, len(self.tie_ranks) - 1)]
@@ -629,40 +642,25 @@ class CompiledBlock(Block):
         if not self.eliminations:
             return
         together = [] if self.independent else self.eliminations
-        nothing = np.zeros((1, len(batch), self.d), bool)
+        none_forced = np.zeros((1, len(batch), self.d), bool)
         forces = any(plan.forced_set >= 0 for plan in together)
         self.paths = ridge_eliminations(
             shared.data, self.labels, batch.counts, [plan.sizes for plan in self.eliminations],
             C=[plan.C for plan in self.eliminations],
             shrinkage=[plan.shrinkage for plan in together] or 1.0,
-            forced=np.concatenate([nothing, self.forced.masks(self.d)]) if forces else None,
+            forced=np.concatenate([none_forced, self.forced.masks(self.d)]) if forces else None,
             which_forced=[plan.forced_set + 1 for plan in together],
             intercept=self.first.fit_intercept, tie_ranks=self.tie_ranks,
         )  # fmt: skip
 
     @cached_property
     def tails(self) -> list[Tail]:
-        by_reach: dict[int, list[int]] = {}
-        for elimination, plan in enumerate(self.eliminations):
-            by_reach.setdefault(plan.reach, []).append(elimination)
-        by_elimination: dict[int, Tail] = {}
-        for reach, eliminations in by_reach.items():
-            every = len(eliminations) == len(self.eliminations)
-            arrays: list[Any] = [array if every else array[:, eliminations] for array in self.paths]
-            smallest_size, weight, unsolved = arrays
-            good, order = unsolved == 0, np.zeros((len(self.batch), len(eliminations), reach), np.int32)
-            steps, weights = (x.reshape(-1, self.d) if good.all() else x[good] for x in (smallest_size, weight))
-            order[good] = first_of_orders(steps, weights, reach, self.find_tie_ranks, np.nonzero(good)[0].tolist())
-            last: Any = np.take_along_axis(weight, order, axis=2)
-            for row, elimination in enumerate(eliminations):
-                by_elimination[elimination] = Tail(order[:, row], last[:, row], unsolved[:, row])
-        return [by_elimination[elimination] for elimination in range(len(self.eliminations))]
+        steps, weight, unsolved = self.paths
+        plans = enumerate(self.eliminations)
+        return [self.read_tail(steps[:, row], weight[:, row], unsolved[:, row], plan.reach) for row, plan in plans]
 
     def follow(self, elimination: int, resample: int) -> tuple[Orders, Floats]:
-        smallest_size, weight = (
-            self.paths.smallest_size[resample, elimination],
-            self.paths.weight[resample, elimination],
-        )
+        smallest_size, weight, _ = (array[resample, elimination] for array in self.paths)
         order = first_of_orders(smallest_size[None], weight[None], weight.size, self.find_tie_ranks, [resample])
         return order[0], weight
 
@@ -687,7 +685,7 @@ class LockstepBlock(Block):
         by_sizes: dict[tuple[int, ...], list[int]] = {}
         for elimination, plan in enumerate(self.eliminations):
             by_sizes.setdefault(tuple(plan.sizes.tolist()), []).append(elimination)
-        nothing = np.full((1, len(self.batch), self.forced.columns.shape[2]), -1)
+        none_forced = np.full((1, len(self.batch), self.forced.columns.shape[2]), -1)
         all_tie_ranks = np.broadcast_to(self.tie_ranks, (len(self.batch), self.d))
         by_elimination: dict[int, Tail] = {}
         for sizes, eliminations in by_sizes.items():
@@ -695,7 +693,7 @@ class LockstepBlock(Block):
             settings = Settings(
                 np.array([plan.C for plan in plans]),
                 np.array([1.0 if self.independent else plan.shrinkage for plan in plans]),
-                nothing if self.independent else np.concatenate([nothing, self.forced.columns]),
+                none_forced if self.independent else np.concatenate([none_forced, self.forced.columns]),
                 np.array([0 if self.independent else plan.forced_set + 1 for plan in plans]),
             )
             reaches = [self.d if self.independent else plan.reach for plan in plans]
@@ -703,22 +701,10 @@ class LockstepBlock(Block):
                 self.lib, self.data, settings, np.array(sizes), self.first.fit_intercept, max(reaches),
                 lambda resamples: all_tie_ranks[resamples],
             )  # fmt: skip
-            arrays = zip(recorded.columns, recorded.smallest_size, recorded.weight, recorded.unsolved, strict=True)
-            for elimination, reach, of_elimination in zip(eliminations, reaches, arrays, strict=True):
-                by_elimination[elimination] = self._tail(*of_elimination, reach)
+            arrays = recorded.smallest_size, recorded.weight, recorded.unsolved, reaches, recorded.columns
+            for elimination, *of_elimination in zip(eliminations, *arrays, strict=True):
+                by_elimination[elimination] = self.read_tail(*of_elimination)
         return [by_elimination[elimination] for elimination in range(len(self.eliminations))]
-
-    def _tail(self, names: Any, smallest_size: Any, weight: Any, unsolved: Any, reach: int) -> Tail:
-        """The last features of one elimination, of what was recorded of it: resamples × recorded features."""
-        good = np.flatnonzero(unsolved == 0)
-        order, last = np.zeros((len(names), reach), np.int32), np.zeros((len(names), reach))
-        best = first_of_orders(
-            smallest_size[good], weight[good], reach, self.find_tie_ranks, good.tolist(), names[good]
-        )
-        where = [np.searchsorted(row, columns) for row, columns in zip(names[good], best, strict=True)]
-        order[good] = best
-        last[good] = np.take_along_axis(weight[good], np.array(where, dtype=np.int64).reshape(best.shape), axis=1)
-        return Tail(order, last, unsolved)
 
     def follow(self, elimination: int, resample: int) -> tuple[Orders, Floats]:
         """All features of one path and the weight of each feature; compiled, unless all of it was recorded."""
@@ -841,7 +827,7 @@ class LinearSVMWeights(_LinearSVM):
             squares[machine.resamples] += fit.weight**2
         informative = (squares > 0) & varying(batch.X, batch.counts)
         return [
-            [Preference("weighting", tied(row), informative=mask)] * len(batch.settings)
+            [Preference("weighting", tied(row, TIE * row.max()), informative=mask)] * len(batch.settings)
             for row, mask in zip(squares, informative, strict=True)
         ]
 
@@ -959,7 +945,7 @@ class SVMRFE(_LinearSVM):
             for machine in machines:
                 fit = svm_elimination(X, machine.labels, counts[None], columns=columns, C=self.C, scale=self.scale)
                 squares += fit.weight[0] ** 2
-            order = np.lexsort((tie_ranks[columns], -tied(squares)))
+            order = np.lexsort((tie_ranks[columns], -tied(squares, TIE * squares.max())))
             fallen = np.concatenate([columns[order[size:]], fallen])
             columns = np.sort(columns[order[:size]])
         return fallen

@@ -162,7 +162,7 @@ class AnovaF(_Moments):
     )
 
     uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
-    nothing: ClassVar[float] = ROUNDING**2
+    null_weight: float = ROUNDING**2
 
     _formula = staticmethod(moments_of.anova_f)
 
@@ -219,7 +219,7 @@ class Golub(_Moments):
 
     most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a signal-to-noise ratio of 0"
-    nothing: ClassVar[float] = ROUNDING
+    null_weight: float = ROUNDING
 
     _formula = staticmethod(moments_of.golub)
 
@@ -317,8 +317,10 @@ class GolubVariance(_Moments):
                     by_lambda[selector.lambda_v] = [error] * len(batch)
         return list(zip(*(by_lambda[selector.lambda_v] for selector in batch.selectors), strict=True))
 
-    def _informative(self, weights: Floats) -> Mask:
-        return weights > (ROUNDING if self.lambda_v == 0 else 0.0)
+    @property
+    def null_weight(self) -> float:  # type: ignore[override]
+        """That of Golub's ratio, or of a sum with a variance, which has no rounding about 0."""
+        return ROUNDING if self.lambda_v == 0 else 0.0
 
     def _formula(self, moments: moments_of.Moments) -> Floats:
         if not self.lambda_v >= 0:
@@ -538,6 +540,7 @@ class ReliefF(Filter):
     )
 
     uninformative: ClassVar[str | None] = "a weight of 0"
+    null_weight: float = ROUNDING
 
     def __init__(
         self,
@@ -552,7 +555,7 @@ class ReliefF(Filter):
         self.n_neighbors, self.ranges = n_neighbors, ranges
 
     def _informative(self, weights: Floats) -> Mask:
-        return np.abs(weights) > ROUNDING
+        return np.abs(weights) > self.null_weight
 
     def share(self, data: Data) -> Ranges | None:
         return shared_ranges(data.X) if learns_on_all("ranges", self.ranges) else None

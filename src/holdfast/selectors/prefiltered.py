@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from holdfast.declared import About
-from holdfast.preferences import Kind
 from holdfast.selection import Selection
 from holdfast.selectors.base import (
     Batch,
@@ -202,41 +201,21 @@ class Shared(NamedTuple):
     base: Any = None
 
 
-@dataclass(frozen=True, eq=False)
 class FilteredSelection(FitResult):
     """What the base selects or orders, as a selection of all columns, and the columns that the filter left."""
 
-    chosen: Selection
-    filtered: Ints
-    n_features: int
-
-    @property
-    def kind(self) -> Kind:  # type: ignore[override]
-        """That of the selection."""
-        return self.chosen.kind
-
-    @property
-    def values(self) -> NDArray[Any]:
-        """Those of the selection."""
-        return self.chosen.values
-
-    @property
-    def extras(self) -> dict[str, Any]:
-        """Fitted attributes."""
-        mask = np.zeros(self.n_features, dtype=bool)
-        mask[self.filtered] = True
-        extras: dict[str, Any] = {"filtered_": mask}
-        if self.chosen.order is not None:
-            extras["order_"] = self.chosen.order
-        if self.chosen.model is not None:
-            extras["model_"] = self.chosen.model
-            extras |= {"classes_": self.chosen.model.classes_} if hasattr(self.chosen.model, "classes_") else {}
-        return extras
-
-    @property
-    def note(self) -> str:  # type: ignore[override]
-        """What a plain fit warns of."""
-        return "\n".join(line for line in self.chosen.note.split("\n") if line.startswith("fewer features"))
+    def __init__(self, chosen: Selection, filtered: Ints, n_features: int) -> None:
+        self.chosen, self.kind, self.values = chosen, chosen.kind, chosen.values
+        mask = np.zeros(n_features, dtype=bool)
+        mask[filtered] = True
+        self.extras = {"filtered_": mask}
+        if chosen.order is not None:
+            self.extras["order_"] = chosen.order
+        if chosen.model is not None:
+            self.extras["model_"] = chosen.model
+        if hasattr(chosen.model, "classes_"):
+            self.extras["classes_"] = chosen.model.classes_
+        self.note = "\n".join(line for line in chosen.note.split("\n") if line.startswith("fewer features"))
 
     def selection(self) -> Selection:
         return self.chosen
