@@ -655,6 +655,8 @@ class CompiledBlock(Block):
 
     @cached_property
     def tails(self) -> list[Tail]:
+        if not self.eliminations:
+            return []
         steps, weight, unsolved = self.paths
         plans = enumerate(self.eliminations)
         return [self.read_tail(steps[:, row], weight[:, row], unsolved[:, row], plan.reach) for row, plan in plans]

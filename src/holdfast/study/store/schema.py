@@ -98,7 +98,8 @@ class Table:
     def find_sound(self, rows: Sequence[Row]) -> list[bool]:
         """Which rows that were read, with their checksums last, are as they were written."""
         checksums = self.checksums([row[:-1] for row in rows])
-        sound = [row[-1] == checksum for row, checksum in zip(rows, checksums, strict=True)]
+        read = zip(rows, checksums, strict=True)
+        sound = [checksum is not None and row[-1] == checksum for row, checksum in read]  # a row cut short has neither
         if self.json_column is not None:
             column = list(self.columns).index(self.json_column)
             sound = [right and _is_json(row[column]) for right, row in zip(sound, rows, strict=True)]
