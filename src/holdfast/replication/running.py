@@ -36,13 +36,13 @@ from holdfast.tradeoff.selected import default_candidate, features_that_count
 def read_runs(result: StudyTables, candidate: str, top: int | None, measured: bool) -> Preferences:
     """What a candidate selected on halves (``measured``), or on all rows; of rankings and weights the best ``top``."""
     if result.kinds.get(candidate) == "subset":
-        return result.designed(candidate, top=top, measured=measured).runs
+        return result.runs_by_block(candidate, top=top, measured=measured).runs
     if top is None and candidate in result.kinds:
         raise ValueError(
             f"Expected top=, the number of best features that count as selected: {candidate} gives a "
             f"{result.kinds[candidate]}."
         )
-    return CommonMeasure("", top).cut(result.designed(candidate, measured=measured)).runs
+    return CommonMeasure("", top).cut(result.runs_by_block(candidate, measured=measured)).runs
 
 
 def complete_pairs(result: StudyTables, halves: Preferences) -> Preferences:
