@@ -317,9 +317,9 @@ class Replicability(ResultMixin):
         known |= {name: Interval(*known[name]) for name in ("interval", "half_interval")}
         profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])
         frame = pd.DataFrame(known["frame"], columns=[column.name for column in fields(_Row)])
-        found = cls(**{**known, "frame": frame, "profile": profile})
-        found._check()
-        return found
+        restored = cls(**{**known, "frame": frame, "profile": profile})
+        restored._check()
+        return restored
 
     def _check(self) -> None:
         """Raise if numbers that were read do not fit each other."""
@@ -401,8 +401,8 @@ def format_expected(expected: float, interval: Interval, n: int, beyond_chance: 
     new_study = "a new study of this size would"
     if not beyond_chance:
         more = "your feature more often" if one else f"more of your {n:,} features"
-        found = f"probability {span}" if one else f"{span} of them"
-        return f"It was not shown that {new_study} select {more} than by chance ({found})."
+        shown = f"probability {span}" if one else f"{span} of them"
+        return f"It was not shown that {new_study} select {more} than by chance ({shown})."
     if one:
         return f"{new_study.capitalize()} select your feature with a probability of {number} ({span})."
     number = "fewer than 1" if number == "0" else number
@@ -480,20 +480,20 @@ def estimate_replicability(
         return Replicability(agreement=math.nan, interval=nothing, half_agreement=math.nan, half_interval=nothing,
                              frame=_frame(halves, mine, unknown), **about)  # fmt: skip
     runs = halves.take(np.flatnonzero(np.repeat(usable, 2)).tolist())
-    found, profile = SplitHalfAgreements.from_runs(runs), FrequencyProfile(runs.counts, runs.n_runs)
+    splits, profile = SplitHalfAgreements.from_runs(runs), FrequencyProfile(runs.counts, runs.n_runs)
     size, share = float(runs.sizes.mean()), mine.size / runs.n_features
     slow, default, fast = (
-        profile.extrapolate(found.half, size, 2, mine.size, growth)
+        profile.extrapolate(splits.half, size, 2, mine.size, growth)
         for growth in (agreements.SLOWEST, agreements.GROWTH, agreements.FASTEST)
     )
-    agreement = (found.overlapping + default) / 2
-    half_rate, rate = found.half_rate(size, runs.n_features, jackknife), found.full_rate()
+    agreement = (splits.overlapping + default) / 2
+    half_rate, rate = splits.half_rate(size, runs.n_features, jackknife), splits.full_rate()
     variation = Variation(half_rate=half_rate, rate=rate, slow=slow, fast=fast)
-    interval, half_interval = variation.intervals(agreement, found.half, level)
+    interval, half_interval = variation.intervals(agreement, splits.half, level)
     probability = profile.shrink(mine, agreement * (1 - share) + share, mine.size)
     indices, pointers = runs.lists()
     return Replicability(
-        agreement=agreement, interval=interval, half_agreement=found.half, half_interval=half_interval,
+        agreement=agreement, interval=interval, half_agreement=splits.half, half_interval=half_interval,
         frame=_frame(halves, mine, probability), variation=variation, profile=profile,
         halves=tuple(tuple(half.tolist()) for half in np.split(indices, pointers[1:-1])), **about,
     )  # fmt: skip
@@ -507,7 +507,7 @@ def _why_undefined(n_pairs: int, n_empty: int, n_selected: int, halves: Preferen
         return "nothing was selected on all rows"
     if 2 * n_empty > n_pairs or n_pairs - n_empty < FEWEST_PAIRS:
         sizes = {"nothing": (halves.sizes == 0).any(), "everything": (halves.sizes == halves.n_features).any()}
-        what = ", or ".join(name for name, found in sizes.items() if found)
+        what = ", or ".join(name for name, occurs in sizes.items() if occurs)
         return f"in {n_empty} of {n_pairs} splits a half selected {what}"
     return "every feature was selected on all rows" if n_selected == halves.n_features else None
 
