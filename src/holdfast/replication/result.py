@@ -19,6 +19,7 @@ from holdfast.replication.agreements import FEWEST_PAIRS, MAX_COUNT, NO_AGREEMEN
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import read_plain, to_plain
 from holdfast.text import format_number, format_percent
+from holdfast.tradeoff.selected import question_doubted
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -101,6 +102,8 @@ class Replicability(ResultMixin):
         Why there is no number, or none of a part; None if there is.
     cautions : tuple of str
         What the data say against these numbers.
+    doubted : tuple of str
+        Those of the selected features that may be none, such as a copy of the target; a caution names them.
     level : float
         Level of the intervals.
     scope : str
@@ -138,6 +141,7 @@ class Replicability(ResultMixin):
     candidate: str = ""
     reason: str | None = None
     cautions: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
     level: float = 0.95
     scope: str = SCOPE
     shuffled_agreement: float = math.nan
@@ -312,7 +316,7 @@ class Replicability(ResultMixin):
         """
         hints = get_type_hints(cls) | {"interval": tuple[float, float], "half_interval": tuple[float, float]}
         hints |= {"frame": tuple[_Row, ...], "profile": Any}
-        plain = {"halves": [], **plain}  # answers of earlier versions have none
+        plain = {"halves": [], "doubted": [], **plain}  # answers of earlier versions have none
         known = {item.name: read_plain(hints[item.name], plain[item.name], item.name) for item in fields(cls)}
         known |= {name: Interval(*known[name]) for name in ("interval", "half_interval")}
         profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])
@@ -375,7 +379,10 @@ class Replicability(ResultMixin):
         )
         if self.reason:
             note = f"Repeated split-half of the rows ({self.n_pairs} ×)."
-        return Card(title="Would a new study find the same features?", verdict=self.sentence, frame=self.frame,
+        in_doubt = self.frame["feature"].astype(str).isin(self.doubted).to_numpy()
+        frame = self.frame.iloc[np.argsort(in_doubt, kind="stable")]  # below those to trust
+        verdict = f"{question_doubted(self.doubted)} {self.sentence}".strip()
+        return Card(title="Would a new study find the same features?", verdict=verdict, frame=frame,
                     caution=" ".join(self.cautions), picture=draw_intervals(bars), note=note)  # fmt: skip
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,12 @@ from holdfast.resampling.kinds import ALL_ROWS, find_copies
 from holdfast.resampling.split import ROWS, check_count, deal_into_folds, rng_of
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, UnansweredError
-from holdfast.study.data import GivenData, StudyData, prepare_data, take_data
+from holdfast.study.data import GivenData, StudyData, prepare_data, record_data, take_data
 from holdfast.study.running import Report
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.store import open_to_write
 from holdfast.study.tables import StudyTables
-from holdfast.text import format_count, format_number
+from holdfast.text import format_count, format_number, join_first
 from holdfast.tradeoff.final import study_of_candidate
 from holdfast.tradeoff.selected import default_candidate, features_that_count
 
@@ -109,6 +109,15 @@ def warn_of_dependent_rows(data: StudyData) -> list[str]:
     rarest = min(counts, key=lambda item: item[1])
     few_rows = (data.y == rarest[0]).sum() // 2 < FEWEST_OF_CLASS  # warn_of_classes
     return [] if few_rows else _warn_of_rarest([rarest], "group")
+
+
+def warn_of_doubted(estimate: Replicability, doubted: Collection[str]) -> Replicability:
+    """Return the estimate with a caution that names the selected features which may be none."""
+    names = tuple(name for name in map(str, estimate.selected) if name in doubted)
+    if not names:
+        return estimate
+    caution = f"In doubt as features, and not to be trusted until that is settled: {join_first(names, 6)}."
+    return replace(estimate, doubted=names, cautions=(caution, *estimate.cautions))
 
 
 def warn_of_groups(result: StudyTables) -> list[str]:
@@ -384,6 +393,8 @@ def replicability(
         shuffled = shuffled_agreement(plan, given, top, **running)
         cautions = (*estimate.cautions, *warn_of_preference(shuffled, estimate.half_agreement))
         estimate = replace(estimate, shuffled_agreement=shuffled, cautions=cautions)
+    record = what.data if isinstance(what, StudyTables) else record_data(data, given)
+    estimate = warn_of_doubted(estimate, record.doubted)
     if isinstance(what, StudyTables) and what.path is not None and what.plan["data"] == result.plan["data"]:
         store_replicability(what.path, estimate)
     return estimate
@@ -517,7 +528,9 @@ def study_replicability(
             "Expected a study with hf.resampling.SplitHalves, which fits all rows and halves that share no row, got "
             f"one with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."
         )
-    return _estimate_from_split_halves(result, _only_candidate(result.candidates, candidate), level, top, X, measures)
+    name = _only_candidate(result.candidates, candidate)
+    estimate = _estimate_from_split_halves(result, name, level, top, X, measures)
+    return warn_of_doubted(estimate, result.data.doubted)
 
 
 def _estimate_from_split_halves(
