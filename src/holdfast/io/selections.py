@@ -13,6 +13,7 @@ from pandas.api import types
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
 from holdfast.io.delimited import DEFAULT_SEPARATORS, FORMAT_MARK, open_text
+from holdfast.io.doubts import NAMES
 from holdfast.io.files import (
     Loaded,
     as_number,
@@ -23,7 +24,7 @@ from holdfast.io.files import (
     pyarrow_parquet,
     read_text,
 )
-from holdfast.io.guessing import FEATURE_COLUMNS, are_feature_names, are_run_labels, guess_kind, row_labels, turn
+from holdfast.io.guessing import are_feature_names, are_run_labels, guess_kind, row_labels, turn
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.questions import (
     TRANSPOSE_HINT,
@@ -311,9 +312,6 @@ def _parquet_record(path: Path) -> dict[str, Any] | None:
 
 
 Runs = TypeVar("Runs")
-LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
-RUN_COLUMNS = {"run", "runs", "resample", "fold", "split", "seed", "bootstrap", "repeat", "iteration"}
-"""Headers of a first column of names that say that rows are runs."""
 
 
 def read_preferences(
@@ -535,14 +533,14 @@ def _with_row_names(frame: pd.DataFrame) -> pd.DataFrame:
 def _check_orientation(file: SelectionsFile) -> str | None:
     """Raise if names say that rows are features; return a note unless they say that rows are runs."""
     frame, labels, first = file.body, file.labels, str(cast(Loaded, file.table).frame.columns[0])
-    rows_are_runs = labels is not None and (first.lower() in RUN_COLUMNS or are_run_labels(labels))
+    rows_are_runs = labels is not None and (first.lower() in NAMES["runs"] or are_run_labels(labels))
     if rows_are_runs:
         return None
     shown, why = None, ""
     if are_run_labels(list(frame.columns)):
         shown = f"columns that are named like runs: {quote_names(frame.columns)}"
         why = f"Columns are named like runs: {listed(frame.columns, 3)}."
-    elif labels is not None and (first.lower() in FEATURE_COLUMNS or are_feature_names(labels)):
+    elif labels is not None and (first.lower() in NAMES["features"] or are_feature_names(labels)):
         shown = f"rows that are named like features: {quote_names(labels)}"
         why = f"Rows are named like features: {listed(labels, 3)}."
     if shown is not None:
@@ -619,7 +617,7 @@ def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
         return frame, None, None
     first, column = str(frame.columns[0]), frame.iloc[:, 0]
     stated_kind = next((kind for kind in KINDS if first == FORMAT_MARK + kind), None)
-    if stated_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
+    if stated_kind is None and first.lower() not in NAMES["run_labels"] and not is_text(column):
         return frame, None, None
     if file_ending(path) in DEFAULT_SEPARATORS:  # as written: 01 is not 1, and NA is a label too
         column = open_text(path).parse(skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
