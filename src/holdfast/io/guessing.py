@@ -15,7 +15,7 @@ from holdfast.io import files
 from holdfast.io.dialect import DASHES
 from holdfast.io.doubts import NAMES, is_identifier, split_words
 from holdfast.io.files import as_name, as_number, is_text
-from holdfast.io.questions import MAX_CHOICES, ReadingError, ask, listed, quoted, shorten
+from holdfast.io.questions import MAX_CHOICES, listed, quoted, refuse, shorten
 from holdfast.preferences import Kind
 
 NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
@@ -175,11 +175,8 @@ def _first_column(frame: pd.DataFrame, where: str) -> "pd.Index[Any]":
     first = frame.iloc[:, 0] if frame.shape[1] else pd.Series(dtype=object)
     whole = all(isinstance(as_number(entry), str) or float(entry).is_integer() for entry in first.dropna())
     if not len(first) or first.isna().any() or not whole:
-        raise ReadingError(
-            f"Expected names of features in the first column of {where}, as transpose= says that features stand in "
-            f"rows, got {'nothing' if not len(first) else repr(first.tolist()[0])}; add a column of names.",
-            ask("table-orientation", "The first column holds no names of features."),
-        )
+        shown = repr(first.tolist()[0]) if len(first) else "nothing"
+        raise refuse("no-names-to-turn", where=where, shown=shown)
     return pd.Index(first)
 
 

@@ -17,7 +17,7 @@ from holdfast.inference.estimate import Undefined
 from holdfast.io.delimited import DEFAULT_SEPARATORS
 from holdfast.io.files import as_number, file_ending, read_text
 from holdfast.io.loading import ENDINGS
-from holdfast.io.questions import Question, ReadingError, ask_n_features, plain_note
+from holdfast.io.questions import Question, ReadingError, ask, plain_note
 from holdfast.io.selections import (
     from_number_frame,
     holds_matrix,
@@ -120,7 +120,9 @@ def _read_lists(path: Path, n_features: int | None) -> Preferences:
     """Read a text as lists of features, one run per line, whatever its ending says."""
     runs = read_lists(path)
     if n_features is None:
-        raise ReadingError("Expected the number of features there were.", ask_n_features(least_features(runs)))
+        least = least_features(runs)
+        question = ask("n-features", [least] if least else [])
+        raise ReadingError("Expected the number of features there were.", question)
     if all(member.isdecimal() and len(member) < 16 for run in runs for member in run):
         return Preferences.from_sets([[int(member) for member in run] for run in runs], n_features=n_features)
     return Preferences.from_sets(runs, n_features=n_features)
