@@ -47,7 +47,7 @@ def _describe(result: hf.StudyResult, method: str) -> dict[str, object]:
     estimate = result.stability(at_size(method), "jaccard")
     runs = result.preferences(at_size(method))
     counts = runs.counts
-    n_blocks = len(set(result.designed(at_size(method)).blocks))
+    n_blocks = len(set(result.runs_by_block(at_size(method)).blocks))
     all_pairs, n = hf.stability(runs, "jaccard").value, runs.n_runs
     inside = n / n_blocks - 1  # other folds of the same outer fold, among the n − 1 other folds
     return {

@@ -68,9 +68,9 @@ def test_pairs_are_summarized_by_their_mean_agreement(measure, results):
 
 @pytest.mark.parametrize("design", ["pairs", "nested_folds"])
 def test_overlaps_are_those_of_runs_that_are_compared(design, results):
-    designed = results[design].designed("three")
-    Z = designed.runs.to_frame().to_numpy()
-    blocks = [np.flatnonzero(np.array(designed.blocks) == block) for block in sorted(set(designed.blocks))]
+    runs_by_block = results[design].runs_by_block("three")
+    Z = runs_by_block.runs.to_frame().to_numpy()
+    blocks = [np.flatnonzero(np.array(runs_by_block.blocks) == block) for block in sorted(set(runs_by_block.blocks))]
     means = [np.mean([Z[a] @ Z[b] for a, b in itertools.combinations(block, 2)]) for block in blocks]
     assert results[design].stability("three").mean_overlap == pytest.approx(np.mean(means))
     assert results["nested_subsamples"].stability("three").mean_overlap is None
@@ -79,7 +79,7 @@ def test_overlaps_are_those_of_runs_that_are_compared(design, results):
 @every
 def test_the_share_of_tied_features_is_told_in_every_design(design, results):
     result = results[design]
-    weights = result.designed("weights").runs
+    weights = result.runs_by_block("weights").runs
     assert result.stability("weights").tied_share == 0 == hf.stability(weights, "spearman").tied_share
     assert result.stability("three").tied_share is None
     matrix = np.array([[3, 1, 0, 0, 0, 2], [3, 2, 1, 0, 0, 4.0]] * 4)

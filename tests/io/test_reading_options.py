@@ -16,8 +16,9 @@ import typer
 import holdfast as hf
 from holdfast.cli import app
 from holdfast.cli.options import as_options
+from holdfast.io import questions
 from holdfast.io.options import DEFAULTS, OF_FILE, OPTIONS, ReadOptions
-from holdfast.io.questions import QUESTIONS
+from holdfast.io.questions import FIELDS, QUESTIONS, REFUSALS
 from holdfast.options import check_options
 from holdfast.web.tables import TableQuery
 from serving import open_client, upload
@@ -145,8 +146,19 @@ def test_options_of_files_are_some_of_all():
 
 def test_every_question_sets_an_option_of_a_reader_and_offers_values_of_it():
     readers = {**OPTIONS, **inspect.signature(hf.read_preferences).parameters}
-    for name, question in QUESTIONS.items():
-        assert question.option in readers, name
-        assert not question.rest or question.rest in OPTIONS, name
-        if question.option in OPTIONS and OPTIONS[question.option].choices:
-            assert {value for value, _ in question.choices} <= set(OPTIONS[question.option].choices), name
+    asked = {name: facts for name, facts in REFUSALS.items() if "question" in facts}
+    for name, facts in {**QUESTIONS, **asked}.items():
+        question = {**QUESTIONS[facts.get("question", name)], **facts}
+        assert question["option"] in readers, name
+        assert question.get("rest", "ignore") in OPTIONS, name
+        known = OPTIONS[question["option"]].choices if question["option"] in OPTIONS else ()
+        if known:
+            assert set(question.get("choices", ())) <= set(known), name
+
+
+def test_every_refusal_is_raised_and_fills_the_gaps_of_its_question():
+    sources = "".join(path.read_text(encoding="utf-8") for path in Path(questions.__file__).parent.glob("*.py"))
+    for name, facts in REFUSALS.items():
+        assert f'"{name}"' in sources, name
+        assert set(facts) <= {"message", "question", "why", "shown", *FIELDS}, name
+        assert re.fullmatch(r"Expected .*[.}?]", facts["message"]), name

@@ -57,7 +57,7 @@ def count_calls(monkeypatch, owner, name):
 
 
 def test_a_report_reads_each_selection_and_draws_again_once(store, monkeypatch):
-    read = count_calls(monkeypatch, StudyTables, "_find_designed")
+    read = count_calls(monkeypatch, StudyTables, "_find_runs_by_block")
     drawn = count_calls(monkeypatch, Points, "_drawn_stabilities")
     result = hf.load_study(store)
     summarize(result)

@@ -148,7 +148,7 @@ def test_weights_ranks_and_subsets_are_measured_together_in_every_design(design)
     assert three.subsets.value == result.stability("a(size=3)", "jaccard").value
     assert result.kalousis("a(size=3)", 2).subsets.value == result.stability("a(size=2)", "jaccard").value
     if design.design == "nested_folds":
-        folds = result.designed("a(size=3)", kind="weighting")
+        folds = result.runs_by_block("a(size=3)", kind="weighting")
         inside = [
             hf.inference.kalousis(folds.runs.take(np.array(folds.blocks) == block), 3, ties="random")
             for block in range(3)

@@ -151,7 +151,7 @@ def test_agreement_and_score_by_fraction():
     result = plan.run(X, y)
     found = result.fraction_profile()
     assert found["fraction"].tolist() == [0.25, 0.75, 1.0]
-    agreements = agreement_by_fraction(result.designed("k"), hf.MEASURES["nogueira"])
+    agreements = agreement_by_fraction(result.runs_by_block("k"), hf.MEASURES["nogueira"])
     assert found["agreement"].tolist()[:2] == [agreements[fraction].mean() for fraction in (0.25, 0.75)]
     assert np.isnan(found["agreement"].iloc[2])
     assert found["agreement"].iloc[0] < found["agreement"].iloc[1]

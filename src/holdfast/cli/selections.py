@@ -21,7 +21,7 @@ from holdfast.cli.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.inference.designs import DesignedRuns
+    from holdfast.inference.designs import RunsByBlock
     from holdfast.measures import Measure
     from holdfast.preferences import Kind, Preferences
 
@@ -99,9 +99,9 @@ def measure(
         "corrected": corrected, "undefined": parse_undefined(undefined), "method": cast(Any, method)
     }  # fmt: skip
     if exported:
-        designed = read_designed_runs(file, candidate, kind, top, n_features)
-        X = read_data_matrix(data, next(iter(designed.values())).runs)
-        measure_exported(file, designed, ready, {**options, "X": X}, level, quiet, as_json)
+        by_candidate = read_candidates(file, candidate, kind, top, n_features)
+        X = read_data_matrix(data, next(iter(by_candidate.values())).runs)
+        measure_exported(file, by_candidate, ready, {**options, "X": X}, level, quiet, as_json)
         return
     with notes(quiet):
         preferences = read_selections(file, kind, top, features, n_features, transpose, candidate)
@@ -155,26 +155,26 @@ def _holds(measure: "Measure", name: str) -> str:
 # Selections that a study exported
 
 
-def read_designed_runs(
+def read_candidates(
     file: Path, candidate: str | None, kind: str | None, top: int | None, n_features: int | None
-) -> "dict[str, DesignedRuns]":
+) -> "dict[str, RunsByBlock]":
     """Read exported selections by candidate, of one if it is named, with their design."""
     from dataclasses import replace
 
     from holdfast.io.files import as_path
     from holdfast.io.selections import pick_candidate
-    from holdfast.study.exports import read_designed
+    from holdfast.study.exports import read_runs_by_block
 
     path = as_path(file)
-    designed = read_designed(path, cast("Kind | None", kind), n_features)
+    by_candidate = read_runs_by_block(path, cast("Kind | None", kind), n_features)
     if candidate is not None:
-        designed = {candidate: pick_candidate(path, designed, candidate)}
-    return {name: replace(runs, runs=cut_to_top(runs.runs, top, file)) for name, runs in designed.items()}
+        by_candidate = {candidate: pick_candidate(path, by_candidate, candidate)}
+    return {name: replace(runs, runs=cut_to_top(runs.runs, top, file)) for name, runs in by_candidate.items()}
 
 
 def measure_exported(
     file: Path,
-    designed: "Mapping[str, DesignedRuns]",
+    by_candidate: "Mapping[str, RunsByBlock]",
     measures: "list[Measure]",
     options: dict[str, Any],
     level: float,
@@ -189,14 +189,14 @@ def measure_exported(
         key: options[key] for key, default in (("corrected", False), ("method", "jackknife")) if options[key] != default
     }
     shared = {"X": options["X"], "undefined": options["undefined"]}
-    if special and any(runs.has_blocks for runs in designed.values()):
+    if special and any(runs.has_blocks for runs in by_candidate.values()):
         raise ValueError(f"--corrected and --method are for runs that stand alone, not for the blocks of {file}.")
-    kinds = {name: runs.runs.kind for name, runs in designed.items()}
-    smallest = min(runs.runs.n_features for runs in designed.values())
+    kinds = {name: runs.runs.kind for name, runs in by_candidate.items()}
+    smallest = min(runs.runs.n_features for runs in by_candidate.values())
     common = choose_common_measure(
-        kinds, lambda name: designed[name].runs.sizes.mean(), smallest, measures[0] if measures else None
+        kinds, lambda name: by_candidate[name].runs.sizes.mean(), smallest, measures[0] if measures else None
     )
-    cut = {name: common.cut(runs) for name, runs in designed.items()}
+    cut = {name: common.cut(runs) for name, runs in by_candidate.items()}
     requested: list[str | Measure] = [*measures] or [common.measure]
     with notes(quiet):
         estimates = {

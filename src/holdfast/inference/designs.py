@@ -39,8 +39,8 @@ UNKNOWN = About(name="unknown", summary="Resamples of which nothing more is know
 
 
 @dataclass(frozen=True)
-class DesignedRuns:
-    """Runs with the design of the perturbation that they come from.
+class RunsByBlock:
+    """Runs with the block of resamples that each belongs to, and the design by which blocks are made.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class DesignedRuns:
         """Of nested subsamples, the sizes below that of the whole sample."""
         return tuple(sorted(set(self.fractions) - {1.0})) if self.sizes is None else self.sizes
 
-    def take(self, runs: Sequence[int]) -> "DesignedRuns":
+    def take(self, runs: Sequence[int]) -> "RunsByBlock":
         """Return these runs, in this order."""
         return replace(
             self,
@@ -113,7 +113,7 @@ class BlockValues:
 
 
 def design_stability(
-    runs_by_block: DesignedRuns,
+    runs_by_block: RunsByBlock,
     measure: str | Measure,
     *,
     X: Matrix | None = None,
@@ -129,7 +129,7 @@ def design_stability(
 
 
 def design_comparisons(
-    selections: Mapping[str, DesignedRuns],
+    selections: Mapping[str, RunsByBlock],
     measure: str | Measure,
     *,
     groups: Mapping[str, int] | None = None,
@@ -147,7 +147,7 @@ def design_comparisons(
     first = next(iter(selections.values()))
     group_of = dict.fromkeys(selections, 0) if groups is None else groups
     members = [[name for name in selections if group_of[name] == group] for group in dict.fromkeys(group_of.values())]
-    common: dict[str, DesignedRuns] = {}
+    common: dict[str, RunsByBlock] = {}
     for names in members:
         labels = _common_labels({name: selections[name] for name in names})
         for name in names:
@@ -174,7 +174,7 @@ def design_comparisons(
 
 
 def _common_block_estimates(
-    selections: Mapping[str, DesignedRuns], measure: Measure, undefined: Undefined
+    selections: Mapping[str, RunsByBlock], measure: Measure, undefined: Undefined
 ) -> dict[str, StabilityEstimate]:
     """Estimate each stability on the blocks that count for all selections; undefined ones as they are."""
     values = {name: block_values(runs_by_block, measure, undefined) for name, runs_by_block in selections.items()}
@@ -191,7 +191,7 @@ def _common_block_estimates(
     return estimates
 
 
-def _common_labels(selections: Mapping[str, DesignedRuns]) -> list[str]:
+def _common_labels(selections: Mapping[str, RunsByBlock]) -> list[str]:
     """Return the splits that all selections finished; raise if they are too few to compare on."""
     labels = {name: runs_by_block.runs.labels or () for name, runs_by_block in selections.items()}
     common = set.intersection(*map(set, labels.values()))
@@ -205,7 +205,7 @@ def _common_labels(selections: Mapping[str, DesignedRuns]) -> list[str]:
 
 
 def agreement_by_fraction(
-    runs_by_block: DesignedRuns, measure: Measure, undefined: Undefined = "nan"
+    runs_by_block: RunsByBlock, measure: Measure, undefined: Undefined = "nan"
 ) -> dict[float, Floats]:
     """Return, for each smaller size, the agreement of each smaller sample's selection with that of its whole sample."""
     by_size = _block_agreements(runs_by_block, measure, undefined)
@@ -213,7 +213,7 @@ def agreement_by_fraction(
 
 
 def _block_agreements(
-    runs_by_block: DesignedRuns, measure: Measure, undefined: Undefined
+    runs_by_block: RunsByBlock, measure: Measure, undefined: Undefined
 ) -> dict[float, dict[int, float]]:
     """Return, for each smaller size, the agreement of each block that has this size and the whole sample."""
     whole = {block: run for run, block in enumerate(runs_by_block.blocks) if runs_by_block.fractions[run] == 1}
@@ -229,7 +229,7 @@ def _block_agreements(
     return values
 
 
-def block_values(runs_by_block: DesignedRuns, measure: Measure, undefined: Undefined) -> BlockValues:
+def block_values(runs_by_block: RunsByBlock, measure: Measure, undefined: Undefined) -> BlockValues:
     """Return the stability inside each block; blocks that lost runs they need are left out."""
     check_undefined(undefined)
     if runs_by_block.design == "nested_subsamples":
@@ -276,7 +276,7 @@ def _agree(
 
 
 def bind_measure(
-    runs_by_block: DesignedRuns, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]
+    runs_by_block: RunsByBlock, measure: str | Measure, X: Matrix | None, parameters: dict[str, Any]
 ) -> Measure:
     """Bind the parameters of a measure; a list of similarities has one for each block, by its number."""
     runs, chosen = runs_by_block.runs, find_measure(measure).bind(**parameters)
@@ -303,7 +303,7 @@ def _measure_of_blocks(measure: Measure, blocks: int | Sequence[int]) -> Measure
 
 
 def _average_blocks(
-    runs_by_block: DesignedRuns, measure: Measure, blocks: BlockValues, undefined: Undefined
+    runs_by_block: RunsByBlock, measure: Measure, blocks: BlockValues, undefined: Undefined
 ) -> StabilityEstimate:
     """Return the mean over blocks, with Student's interval where the design has one."""
     values, reason = _values_to_average(runs_by_block, measure, blocks, undefined)
@@ -334,7 +334,7 @@ def _average_blocks(
     )
 
 
-def _mean_overlap(runs_by_block: DesignedRuns) -> float | None:
+def _mean_overlap(runs_by_block: RunsByBlock) -> float | None:
     """How many features two runs of a block share, the mean over blocks; None if no block has two."""
     _, block = np.unique(runs_by_block.blocks, return_inverse=True)
     members = sp.csr_array((np.ones(block.size), (block, np.arange(block.size))))
@@ -347,7 +347,7 @@ def _mean_overlap(runs_by_block: DesignedRuns) -> float | None:
 
 
 def _values_to_average(
-    runs_by_block: DesignedRuns, measure: Measure, blocks: BlockValues, undefined: Undefined
+    runs_by_block: RunsByBlock, measure: Measure, blocks: BlockValues, undefined: Undefined
 ) -> tuple[Floats, str | None]:
     """Return the values to average, and what was left out or is undefined; none if most pairs have an empty half."""
     n, empty = blocks.values.size, int(blocks.empty.sum())
@@ -363,7 +363,7 @@ def _values_to_average(
     return blocks.values[blocks.counted(undefined)], "; ".join(reasons) or None
 
 
-def _no_blocks(runs_by_block: DesignedRuns) -> str:
+def _no_blocks(runs_by_block: RunsByBlock) -> str:
     """Return why no block has a value."""
     if runs_by_block.design != "nested_subsamples":
         return "no block has the two runs that are needed"
@@ -373,7 +373,7 @@ def _no_blocks(runs_by_block: DesignedRuns) -> str:
     return f"no sample finished as a whole and at every smaller size ({sizes}); choose one size with fraction="
 
 
-def _with_scope(estimate: StabilityEstimate, runs_by_block: DesignedRuns) -> StabilityEstimate:
+def _with_scope(estimate: StabilityEstimate, runs_by_block: RunsByBlock) -> StabilityEstimate:
     """Return the estimate with the scope of its design; overlapping runs are never called validated."""
     return replace(
         estimate,

@@ -33,13 +33,7 @@ from holdfast.io.dialect import (
 )
 from holdfast.io.files import Loaded, as_number, decode, file_ending, is_text, read_bytes
 from holdfast.io.options import Reading
-from holdfast.io.questions import (
-    ReadingError,
-    ask,
-    ask_decimal,
-    quote_names,
-    quoted,
-)
+from holdfast.io.questions import ReadingError, ask, quote_names, quoted, refuse, shorten
 from holdfast.text import format_count
 
 DEFAULT_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": BLANKS}
@@ -159,24 +153,16 @@ def _check_width(text: str, path: Path) -> None:
         end = len(text) if end < 0 else end
         most = max(text.count(mark, start, end) for mark in ",;\t| ") if end - start > files.MAX_COLUMNS else 0
         if most >= files.MAX_COLUMNS:
-            raise ValueError(
-                f"Expected at most {files.MAX_COLUMNS:,} columns in {path}, got {most + 1:,} in one line; has the file "
-                "lost its line ends?"
-            )
+            raise refuse("too-wide", most=files.MAX_COLUMNS, path=path, count=most + 1)
         start = end + 1
 
 
 def _check_reading(reading: Reading) -> Reading:
     if reading.decimal not in (None, ".", ","):
-        raise ReadingError(
-            f"Expected decimal='.' or decimal=',', got decimal={reading.decimal!r}.", ask("decimal-mark", "")
-        )
+        raise refuse("wrong-decimal", decimal=reading.decimal)
     sep = None if reading.sep is None else NAMED_SEPARATORS.get(reading.sep, reading.sep)
     if sep is not None and sep not in SEPARATORS and (len(sep) != 1 or sep.isalnum() or sep in '".\r\n'):
-        raise ReadingError(
-            f"Expected one character that separates columns for sep=, such as ';', or 'tab' or 'space', got {sep!r}.",
-            ask("separator", f"{quoted(sep)} cannot separate columns."),
-        )
+        raise refuse("wrong-separator", sep=sep)
     return replace(reading, sep=sep)
 
 
@@ -190,9 +176,7 @@ def read_delimited(path: Path, row: str, gaps: list[str], reading: Reading) -> L
         try:
             return _read_series_matrix(table)
         except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-            raise ValueError(
-                f"Expected a GEO series matrix in {path}, got something else: {str(error).strip('. ')}."
-            ) from None
+            raise refuse("no-series-matrix", path=path, why=str(error).strip(". ")) from None
     header, frame = _parse(table, row, gaps)
     names = _names(table, header, frame, row)
     if reading.decimal is None and not table.text.lstrip('"').startswith(FORMAT_MARK):
@@ -238,10 +222,7 @@ def _read_series_matrix(table: TextTable) -> Loaded:
     body = io.StringIO(rest.partition(TABLE_END)[0].strip())
     matrix = pd.read_csv(body, sep="\t", index_col=0, low_memory=False, **EXACT)
     if not (aside.index.is_unique and matrix.columns.isin(samples).all()):
-        raise ValueError(
-            f"Expected the samples of the table in {table.path} once each in its line !Sample_geo_accession, got "
-            f"{quote_names(matrix.columns)} and {quote_names(samples)}; download the file again."
-        )
+        raise refuse("other-samples", path=table.path, columns=matrix.columns, samples=samples)
     turned = matrix.T.set_axis([str(name) for name in matrix.index], axis=1)
     frame = pd.concat([turned, aside.loc[turned.index]], axis=1) if turned.size else aside
     note = "Turned the table, as features stand in the rows of a GEO series matrix."
@@ -258,9 +239,7 @@ def _parse(table: TextTable, row: str, gaps: list[str]) -> tuple[list[str], pd.D
     try:
         return table.header(), table.parse_body(gaps)
     except pd.errors.EmptyDataError:
-        raise ValueError(
-            f"Expected a header line and one line per {row} in {path}, got less; add the missing lines."
-        ) from None
+        raise refuse("too-few-lines", row=row, path=path) from None
     except pd.errors.ParserError as error:
         _check_ragged(table)
         raise ValueError(f"Expected a table in {path}, got something else: {str(error).strip().rstrip('.')}.") from None
@@ -276,15 +255,10 @@ def _names(table: TextTable, header: list[str], frame: pd.DataFrame, row: str) -
         if is_text(first) or first.tolist() == list(range(1, len(first) + 1)):
             header = ["", *header]  # R's write.table() names the rows but not their column
     if len(header) != n_columns:
-        raise ValueError(
-            f"Expected as many columns as the header of {path} names, {len(header)}, got {n_columns}; "
-            "is a name missing, or a separator inside a name?"
-        )
+        raise refuse("unlike-header", path=path, named=len(header), count=n_columns)
     numbers = all(name.replace(".", "", 1).replace(",", "", 1).isdecimal() for name in header)
     if numbers and (len(set(header)) < len(header) or header == ["1", "0"]):
-        raise ValueError(
-            f"Expected feature names in the first line of {path}, got the numbers of a {row}; add a header."
-        )
+        raise refuse("numbers-in-header", path=path, row=row)
     return header
 
 
@@ -294,16 +268,8 @@ def _check_ragged(table: TextTable) -> None:
         (_, width), *below = [(line, len(record)) for line, record in table.records()]
         if len({length for _, length in below}) > 1:
             line, length = next((line, length) for line, length in below if length != width)
-            called = SEPARATORS.get(table.dialect.sep, table.dialect.sep)
-            raise ReadingError(
-                f"Expected {width} columns in every line of {table.path}, got {length} in line {line}; fix it, or name "
-                f"the separator with sep= if it is not {called}.",
-                ask(
-                    "separator",
-                    f"Read as text separated by {called}, the file has {width} columns in its first line and {length} "
-                    f"in line {line}.",
-                ),
-            )
+            separator = SEPARATORS.get(table.dialect.sep, table.dialect.sep)
+            raise refuse("ragged", path=table.path, width=width, length=length, line=line, separator=separator)
 
 
 # Decimal marks, by what all columns say
@@ -322,13 +288,11 @@ def _settle_decimal(table: TextTable, frame: pd.DataFrame, names: list[str], gap
         if contrary is None:
             return other
         examples = (texts.decimal(other) or ("", ""), contrary)
-        shown = [f"{cell!r}" + (f" in {column!r}" if column else "") for column, cell in examples]
-        cells = [quoted(cell) + (f" in {quoted(column)}" if column else "") for column, cell in examples]
-        raise ReadingError(
-            f"Expected one decimal mark in {table.path}, got {' and '.join(shown)}; pass decimal=',' or decimal='.': "
-            "columns that do not fit are then texts.",
-            ask("decimal-mark", f": {' and '.join(cells)}"),
+        cells, shown = (
+            " and ".join(show(cell) + (f" in {show(column)}" if column else "") for column, cell in examples)
+            for show in (repr, quoted)
         )
+        raise refuse("two-decimal-marks", path=table.path, cells=cells, shown=f": {shown}")
     floats = [column for column, dtype in enumerate(frame.dtypes) if dtype == "float64"]
     if (",", "maybe") in texts.examples and not texts.decimal("."):
         if table.dialect.sep == ",":  # then all points are decimal
@@ -365,12 +329,15 @@ def _raw_evidence(table: TextTable, mark: str) -> Evidence:
 
 
 def _ambiguity(path: Path, column: str, cell: str) -> ReadingError:
-    where = f" in {column!r}" if column else ""
     fraction, whole = cell.replace(",", "."), re.sub("[.,]", "", cell)
-    return ReadingError(
-        f"Expected unambiguous numbers in {path}, got {cell!r}{where}, which may be {fraction} or {whole}; pass "
-        "decimal=',' or decimal='.'.",
-        ask_decimal(cell, fraction, whole, column),
+    in_column = f" in the column {quoted(column)}" if column else ""
+    question = ask(
+        "comma" if "," in cell else "point", cell=cell, in_column=in_column, fraction=shorten(fraction),
+        whole=shorten(whole),
+    )  # fmt: skip
+    where = f" in {column!r}" if column else ""
+    return refuse(
+        "ambiguous-number", question=question, path=path, cell=cell, where=where, fraction=fraction, whole=whole
     )
 
 

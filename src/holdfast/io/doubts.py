@@ -7,10 +7,12 @@ name, a position or the order of the rows says as well is more than that. :func:
 
 import math
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -27,50 +29,16 @@ MAX_VALUES = 10
 """Different values up to which a column may be the classes in other words with exceptions."""
 MAX_EXCEPTIONS = 0.05
 """Share of rows that may differ from a one-to-one map of values and classes; one row always may."""
-IDENTIFIERS = {
-    "id", "ids", "rowid", "rowindex", "rowname", "rownames", "rownumber", "unnamed", "barcode",
-    "uid", "uuid", "guid", "mrn", "accession", "geoaccession", "sampleid", "samplename", "patientid", "subjectid",
-    "idref",
-}  # fmt: skip
-WEAK_IDENTIFIERS = {
-    "index", "idx", "no", "nr", "num", "number", "row", "sample", "case", "record", "obs", "observation", "patient",
-    "subject", "participant", "specimen", "donor", "lfd",
-}  # fmt: skip
-"""Names that are also those of features (NO is nitric oxide): they need values that count."""
-NUMBERS = {
-    "nr", "no", "number", "num", "index", "idx", "key", "nummer", "numero", "numer", "code", "codice", "codigo",
-    "kennung", "identifiant", "identificador", "identificativo", "identificatie",
-}  # fmt: skip
-SUBJECTS = {
-    "patient", "subject", "participant", "person", "donor", "animal", "mouse", "pat", "subj", "individual", "sample",
-    "case", "row", "record", "specimen", "observation", "obs",
-    "patienten", "proband", "probanden", "proben", "probe", "fall", "tier", "teilnehmer", "sujet", "echantillon",
-    "cas", "paciente", "sujeto", "muestra", "caso", "paziente", "soggetto", "campione", "sujeito", "amostra",
-    "deelnemer", "monster", "proefpersoon",
-}  # fmt: skip
-BATCHES = {
-    "batch", "lot", "run", "plate", "site", "scanner", "center", "centre", "date", "visit", "hospital", "clinic",
-    "lab", "laboratory", "operator", "technician", "flowcell", "lane",
-    "charge", "platte", "lauf", "standort", "zentrum", "datum", "besuch", "visite", "krankenhaus", "klinik",
-    "labor", "plaque", "lote", "placa", "fecha", "visita", "centro", "sitio", "sede", "lotto", "piastra", "partij",
-    "plaat", "centrum", "bezoek", "ziekenhuis", "hopital", "clinica", "ospedale", "laboratoire", "laboratorio",
-    "laboratorium", "scan", "serie",
-}  # fmt: skip
-"""Names of where, when and with what a sample was processed, in the languages of Western Europe."""
-WITH_BATCHES = NUMBERS | IDENTIFIERS | {"name", "label", "scan", "processing", "sequencing", "collection", "study"}
-"""Words that may stand next to these in such a name: scan_date, batch number."""
+NAMES = {
+    kind: frozenset(words)
+    for kind, words in tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")).items()
+}
+"""Names of columns, and words in them, by what such a column is."""
 COMPOUND = re.compile(
     r"(patienten?|proben?|probanden?|fall|tier|sample|subject|charg(?:en)?|platten?|lauf|los|monster|partij)s?"
     r"(nummer|nr|id|kennung|code|bezeichnung)"
 )
 """Identifiers and batches that German and Dutch write in one word."""
-QUANTITIES = {
-    "age", "time", "year", "years", "day", "days", "month", "months", "week", "weeks", "hour", "hours", "minute",
-    "minutes", "date", "dose", "depth", "distance", "temperature", "length", "height", "weight", "size", "position",
-    "concentration", "frequency", "wavelength", "duration", "visit",
-}  # fmt: skip
-"""Names of what rows may well be sorted by."""
-TARGET_WORDS = {"target", "label", "labels", "class", "classes", "outcome", "response"}
 CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0)
 """Numbers with which a missing value is often written; in a single row only those of at least three digits count."""
 
@@ -260,26 +228,28 @@ def is_identifier(name: str) -> bool:
     words = [word for word in split_words(name) if not word.isdigit()]
     if not words:
         return False
-    if "".join(words) in IDENTIFIERS or words[-1] in {"id", "uid", "uuid", "barcode", "accession", "mrn"}:
+    if "".join(words) in NAMES["identifiers"] or words[-1] in NAMES["ends_of_identifiers"]:
         return True
     if COMPOUND.fullmatch("".join(words)) and not _is_batch(name):
         return True
-    numbered = words[-1] in NUMBERS and not SUBJECTS.isdisjoint(words[:-1])
-    numbers = words[0] in NUMBERS and not SUBJECTS.isdisjoint(words[1:])  # numéro de patient
-    return numbered or numbers or (words[0] == "id" and len(words) <= 3)
+    numbers, subjects = NAMES["numbers"], NAMES["subjects"]
+    numbered = words[-1] in numbers and not subjects.isdisjoint(words[:-1])
+    number_of = words[0] in numbers and not subjects.isdisjoint(words[1:])  # numéro de patient
+    return numbered or number_of or (words[0] == "id" and len(words) <= 3)
 
 
 def _is_batch(name: str) -> bool:
     """Whether a name says where, when or with what a sample was processed, and nothing else."""
     words = [word for word in split_words(name) if not word.isdigit()]
-    compound = COMPOUND.fullmatch("".join(words))
+    batches, compound = NAMES["batches"], COMPOUND.fullmatch("".join(words))
     if compound is not None:
-        return bool(BATCHES & {compound[1], compound[1].removesuffix("n"), compound[1].removesuffix("en")})
-    return not BATCHES.isdisjoint(words) and set(words) <= BATCHES | WITH_BATCHES
+        return bool(batches & {compound[1], compound[1].removesuffix("n"), compound[1].removesuffix("en")})
+    others = NAMES["with_batches"] | NAMES["numbers"] | NAMES["identifiers"]
+    return not batches.isdisjoint(words) and set(words) <= batches | others
 
 
 def _is_quantity(name: str) -> bool:
-    return not QUANTITIES.isdisjoint(split_words(name))
+    return not NAMES["quantities"].isdisjoint(split_words(name))
 
 
 def _share_words(name: str, other: str | None) -> bool:
@@ -297,14 +267,14 @@ def _check_identifiers(columns: Columns) -> Iterator[Doubt]:
     for name, column in columns.whole_numbers(_NUMBERED):
         words = {word for word in split_words(name) if not word.isdigit()}
         named = is_identifier(name)
-        if not named and not (words and words <= WEAK_IDENTIFIERS):
+        if not named and not (words and words <= NAMES["weak_identifiers"]):
             continue
         different = len(np.unique(column))
         if named and different >= 0.9 * n:
             yield Doubt(name, "is named like an identifier and differs in nearly every row", "certain")
         elif different == n and n > FEW_ROWS and (_is_sorted(column) or np.ptp(column) == n - 1):
             yield Doubt(name, "is named like an identifier and numbers the rows", "certain")
-        elif named and words & SUBJECTS and columns.groups is None and different > max(2, n / 20):
+        elif named and words & NAMES["subjects"] and columns.groups is None and different > max(2, n / 20):
             reason = f"names {different} subjects, some with several rows (groups={name!r} keeps these together)"
             advice = "; name it as the column of groups to keep the rows of a subject together"
             yield Doubt(name, reason, "certain", advice)
@@ -351,7 +321,9 @@ def _check_target(columns: Columns) -> Iterator[Doubt]:
         perfect = f"separates {columns.classes_phrase} perfectly, one value range for each"
     for column in np.flatnonzero(matches):
         name = names[column]
-        alike = _share_words(name, target) or not TARGET_WORDS.isdisjoint(split_words(name)) or name.lower() == "y"
+        alike = (
+            _share_words(name, target) or not NAMES["target_words"].isdisjoint(split_words(name)) or name.lower() == "y"
+        )
         if recoded[column] and alike:
             yield Doubt(name, exact, "certain")
         else:
@@ -424,8 +396,9 @@ def _check_batches(columns: Columns) -> Iterator[Doubt]:
 
 
 # A first look, as most names have none of these words
-_BATCH = re.compile("|".join(sorted(BATCHES)))
-_NUMBERED = re.compile("|".join(sorted(IDENTIFIERS | WEAK_IDENTIFIERS | NUMBERS | SUBJECTS)) + r"|\W")
+_BATCH = re.compile("|".join(sorted(NAMES["batches"])))
+_NUMBERING = ("identifiers", "weak_identifiers", "numbers", "subjects")
+_NUMBERED = re.compile("|".join(word for kind in _NUMBERING for word in sorted(NAMES[kind])) + r"|\W")
 
 
 def _check_near_copies(columns: Columns) -> Iterator[Doubt]:

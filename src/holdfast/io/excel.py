@@ -13,7 +13,7 @@ import pandas as pd
 from holdfast.io import files
 from holdfast.io.dialect import Evidence, as_decimal_column, number_texts
 from holdfast.io.files import Loaded, as_name, missing_package
-from holdfast.io.questions import GAPS, SHEET_HINT, ReadingError, ask, quote_names, suggest_name
+from holdfast.io.questions import GAPS, SHEET_HINT, quote_names, refuse, suggest_name
 from holdfast.text import format_count
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -33,17 +33,12 @@ def read_excel(path: Path, row: str, sheet: str | None) -> Loaded:
     names = list(workbook.sheet_names)
     if sheet is not None and sheet not in names:
         hint = suggest_name(sheet, names, "sheet")
-        raise ReadingError(
-            f"Expected the sheet {sheet!r} in {path}, got {quote_names(names)}{hint}", ask("sheet", choices=names)
-        )
+        raise refuse("no-such-sheet", names, sheet=sheet, path=path, hint=hint)
     sheets = {name: cells for name in names if (cells := _find_sheet(workbook, name)) is not None}
     filled = [name for name, cells in sheets.items() if cells.height * cells.width >= 4]
     chosen = sheet or next(iter(filled), None)
     if chosen is None or chosen not in sheets:
-        raise ReadingError(
-            f"Expected a header and one row per {row} in {path}, got no sheet with a table; add one.",
-            ask("sheet", choices=filled) if filled else None,
-        )
+        raise refuse("no-filled-sheet", filled, row=row, path=path)
     rows = sheets[chosen].to_python()
     frame, notes = _make_frame(rows, f"sheet {chosen!r} of {path}", row)
     others = [name for name in filled if name != chosen]
@@ -79,10 +74,7 @@ def _check_size(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             size, most = sum(member.file_size for member in archive.infolist()), files.MAX_WORKBOOK_BYTES
             if size > most:
-                raise ValueError(
-                    f"Expected at most {most / 1e9:.1f} GB in {path}, got {size / 1e9:.1f} GB unpacked; save "
-                    "the table as CSV."
-                )
+                raise refuse("large-workbook", most=most / 1e9, path=path, size=size / 1e9)
             for member in archive.infolist():
                 content = _unpack(archive, member, most)
                 if b"sheetData" in content:
@@ -109,10 +101,7 @@ def _check_extent(content: bytes, path: Path) -> None:
     named = max((_column_number(letters.upper()) for letters, _ in positions), default=1)
     last_column = max(named, max(len(_CELL.findall(row)) for row in content.split(b"<row")))  # cells may have no name
     if last_row * last_column > files.MAX_SHEET_CELLS:
-        raise ValueError(
-            f"Expected a table without cells far away from it in {path}, got cells up to row {last_row} and column "
-            f"{last_column}; delete the far ones, or save the table as CSV."
-        )
+        raise refuse("far-cells", path=path, row=last_row, column=last_column)
 
 
 def _column_number(letters: bytes) -> int:
@@ -165,10 +154,7 @@ def _check_names(names: list[str], where: str) -> None:
     blank = [position for position, name in enumerate(names) if not name.strip()]
     if blank and blank != [0]:
         position = next(position for position in blank if position)
-        raise ValueError(
-            f"Expected a name above every column in {where}, got none above column {position + 1}, after "
-            f"{names[position - 1]!r} ({format_count(len(blank), 'such column')}); name them, and split merged cells."
-        )
+        raise refuse("unnamed-column", where=where, number=position + 1, before=names[position - 1], count=len(blank))
 
 
 def _column(cells: list[Any]) -> Any:

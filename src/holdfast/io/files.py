@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from holdfast.io.dialect import detect_encoding, is_binary
-from holdfast.io.questions import ReadingError, ask, shorten
+from holdfast.io.questions import refuse, shorten
 from holdfast.text import clean_text
 
 MAX_BYTES = 4 * 2**30
@@ -147,19 +147,13 @@ def read_at_most(file: Any, most: int) -> bytes:
 def check_unpacked(n_bytes: int, path: Path) -> None:
     """Raise if a packed file unpacks to more than it may."""
     if n_bytes > MAX_BYTES:
-        raise ValueError(
-            f"Expected at most {MAX_BYTES / 1e9:.1f} GB in {path} when unpacked, got more; save it unpacked, "
-            "or with fewer rows or columns."
-        )
+        raise refuse("large-packed", most=MAX_BYTES / 1e9, path=path)
 
 
 def check_declared(n_rows: int, n_columns: int, path: Path) -> None:
     """Raise if a file says that it holds more cells than fit into memory; repeated values take no space in a file."""
     if n_rows * n_columns > MAX_CELLS:
-        raise ValueError(
-            f"Expected a table that fits into memory in {path}, got {n_rows} × {n_columns} cells; select rows or "
-            "columns."
-        )
+        raise refuse("many-cells", path=path, n_rows=n_rows, n_columns=n_columns)
 
 
 @contextmanager
@@ -168,9 +162,7 @@ def enough_memory(path: Path) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        raise ValueError(
-            f"Expected a table that fits into memory in {path}, got a larger one; select rows or columns."
-        ) from None
+        raise refuse("no-memory", path=path) from None
 
 
 def read_text(path: Path, encoding: str | None = None) -> str:
@@ -187,14 +179,9 @@ def decode(content: bytes, path: Path, encoding: str | None = None) -> tuple[str
     try:
         text = content.decode(chosen)
     except LookupError:
-        raise ReadingError(
-            f"Expected a known encoding such as 'utf-8' or 'latin-1', got {encoding!r}.", ask("encoding")
-        ) from None
+        raise refuse("unknown-encoding", encoding=encoding) from None
     except (UnicodeError, TypeError, ValueError):
-        raise ReadingError(
-            f"Expected text in {chosen} in {path}, got another encoding; leave encoding= out, or name another one.",
-            ask("encoding"),
-        ) from None
+        raise refuse("wrong-encoding", encoding=chosen, path=path) from None
     return text.removeprefix("\ufeff"), chosen
 
 

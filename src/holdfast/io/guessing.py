@@ -13,9 +13,9 @@ from pandas.api import types
 
 from holdfast.io import files
 from holdfast.io.dialect import DASHES
-from holdfast.io.doubts import is_identifier, split_words
+from holdfast.io.doubts import NAMES, is_identifier, split_words
 from holdfast.io.files import as_name, as_number, is_text
-from holdfast.io.questions import MAX_CHOICES, ReadingError, ask, listed, quoted, shorten
+from holdfast.io.questions import MAX_CHOICES, listed, quoted, refuse, shorten
 from holdfast.preferences import Kind
 
 NO_NAME = ("", "Unnamed: 0")  # the header of row names that pandas or R wrote
@@ -34,17 +34,6 @@ _FEATURE_NAME = re.compile(
     r"[NX][MRP]_\d+.*|A_\d+_P\d+|LOC\d+|(gene|probe|probeset|feature|metabolite|protein)[ _.\-]*\d+",
     re.IGNORECASE,
 )
-FEATURE_COLUMNS = {"feature", "features", "gene", "genes", "symbol", "probe", "probeset", "variable", "id_ref"}
-"""Headers of a first column of names that say that rows are features."""
-ANNOTATIONS = {
-    "chr", "chrom", "chromosome", "start", "end", "strand", "length", "width", "position", "entrez", "entrezid",
-    "entrezgene", "entrezgeneid", "geneid", "genelength",
-}  # fmt: skip
-"""Names of columns that describe features in rows, in lower case without marks, though they may hold numbers."""
-LABELS = {
-    "symbol", "symbols", "genesymbol", "genesymbols", "hgncsymbol", "genename", "externalgenename", "gene", "genes",
-}  # fmt: skip
-"""Names of columns of which the labels of features are taken."""
 _JOINED = re.compile(r"(.+) \((.+)\)")
 MIN_ALIKE = 0.8  # share of names
 MAX_TRIED = 50
@@ -96,7 +85,7 @@ def explain_features_in_rows(frame: pd.DataFrame) -> str:
     body = body.drop(columns=annotations) if annotations else body
     if body.shape[1] < 2 or len(body) < 2 or not _are_numbers(body):
         return ""
-    if labels is not frame.index and str(frame.columns[0]).lower() in FEATURE_COLUMNS:
+    if labels is not frame.index and str(frame.columns[0]).lower() in NAMES["features"]:
         return f"The first column is named {quoted(frame.columns[0])}, as if each row were a feature."
     if match_share(labels, _FEATURE_NAME) >= MIN_ALIKE / 2 and match_share(body.columns, _FEATURE_NAME) < MIN_ALIKE / 2:
         return f"Rows are named like features: {listed(labels, 3)}."
@@ -118,13 +107,13 @@ def find_annotations(frame: pd.DataFrame) -> list[str]:
         if not _SAMPLE_NAME.fullmatch(str(name)[: files.MAX_NAME_LENGTH])
         and sum(isinstance(as_number(str(cell).replace(",", ".")), str) for cell in head[name]) > len(head) / 2
     }  # fmt: skip
-    annotations = [name for name in head.columns if name in texts or _plain_name(name) in ANNOTATIONS]
+    annotations = [name for name in head.columns if name in texts or _plain_name(name) in NAMES["annotations"]]
     return annotations if len(annotations) < len(columns) / 2 else []
 
 
 def label_features(frame: pd.DataFrame, annotations: Iterable[str]) -> dict[str, str]:
     """Return the labels of features in rows, by their names, from the first column of symbols among the annotations."""
-    column = next((name for name in annotations if _plain_name(name) in LABELS), None)
+    column = next((name for name in annotations if _plain_name(name) in NAMES["labels"]), None)
     if column is None:
         return {}
     names = frame.index if row_labels(frame) is frame.index else frame.iloc[:, 0]
@@ -186,11 +175,8 @@ def _first_column(frame: pd.DataFrame, where: str) -> "pd.Index[Any]":
     first = frame.iloc[:, 0] if frame.shape[1] else pd.Series(dtype=object)
     whole = all(isinstance(as_number(entry), str) or float(entry).is_integer() for entry in first.dropna())
     if not len(first) or first.isna().any() or not whole:
-        raise ReadingError(
-            f"Expected names of features in the first column of {where}, as transpose= says that features stand in "
-            f"rows, got {'nothing' if not len(first) else repr(first.tolist()[0])}; add a column of names.",
-            ask("table-orientation", "The first column holds no names of features."),
-        )
+        shown = repr(first.tolist()[0]) if len(first) else "nothing"
+        raise refuse("no-names-to-turn", where=where, shown=shown)
     return pd.Index(first)
 
 
@@ -228,14 +214,6 @@ FEW_NUMBERS = 10  # so many different whole numbers look like classes
 EDGE = 5  # columns at either end of a wide table that are looked at whatever they hold
 MANY_COLUMNS = 500  # of a wider table, numbers between its ends are looked at only if their names tell
 EXAMPLES = 5
-TARGET_NAMES = {
-    "target", "label", "labels", "class", "classes", "outcome", "response", "y", "status", "diagnosis", "disease",
-    "group", "condition", "type", "subtype", "category", "result", "event", "relapse", "survival", "survived", "death",
-    "dead", "died", "recurrence", "metastasis", "phenotype", "case", "grade", "stage", "species", "treatment",
-    "prognosis", "malignant", "ill", "sick", "ziel", "klasse", "diagnose", "gruppe", "krank", "befund", "classe",
-}  # fmt: skip
-"""Words in names of columns that are to be predicted."""
-SURE_NAMES = {"target", "label", "labels", "class", "classes", "outcome", "response", "y", "status", "diagnosis"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,7 +269,7 @@ def _columns_to_rate(frame: pd.DataFrame) -> list[int]:
     texts = [position for position, dtype in enumerate(frame.dtypes) if not types.is_numeric_dtype(dtype)][
         :MANY_COLUMNS
     ]
-    named = [position for position, name in enumerate(frame.columns) if str(name).lower() in TARGET_NAMES]
+    named = [position for position, name in enumerate(frame.columns) if str(name).lower() in NAMES["targets"]]
     return sorted({*range(EDGE), *range(n - EDGE, n), *texts, *named})
 
 
@@ -306,10 +284,10 @@ def _rate(column: "pd.Series[Any]", name: str, position: int, n_columns: int) ->
     if len(counts) < 2 or kind is None or name in NO_NAME or is_identifier(name):
         return None
     words = {word for word in split_words(name) if not word.isdigit()}
-    text = not types.is_numeric_dtype(column)
+    text, sure = not types.is_numeric_dtype(column), words <= NAMES["sure_targets"]
     reasons = (
-        (3.0, "its name is that of a target", bool(words) and words <= SURE_NAMES),
-        (2.0, "its name is like that of a target", not words <= SURE_NAMES and not TARGET_NAMES.isdisjoint(words)),
+        (3.0, "its name is that of a target", bool(words) and sure),
+        (2.0, "its name is like that of a target", not sure and not NAMES["targets"].isdisjoint(words)),
         (2.0, f"it holds {len(counts)} different texts", text and kind == "classes"),
         (1.0, f"it holds {len(counts)} different whole numbers", not text and kind == "classes"),
         (1.5, "it is the last column", position == n_columns - 1),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from holdfast.io import files
 from holdfast.io.files import Loaded, missing_package
-from holdfast.io.questions import quote_names
+from holdfast.io.questions import quote_names, refuse
 
 
 def read_h5ad(path: Path) -> Loaded:
@@ -24,13 +24,8 @@ def read_h5ad(path: Path) -> Loaded:
         with h5py.File(path, "r") as file:
             return _read(file, path)
     except (OSError, KeyError, TypeError, IndexError, AttributeError, UnicodeError, RuntimeError) as error:
-        raise ValueError(
-            f"Expected an AnnData file, as {path} ends in .h5ad, got another or half of one ({_first_line(error)})."
-        ) from None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip("\"'").partition("\n")[0].rstrip(".") or type(error).__name__
+        why = str(error).strip("\"'").partition("\n")[0].rstrip(".") or type(error).__name__
+        raise refuse("no-anndata", path=path, why=why) from None
 
 
 def _read(file: Any, path: Path) -> Loaded:
@@ -41,10 +36,7 @@ def _read(file: Any, path: Path) -> Loaded:
     shape, read = _open_matrix(_get(file, "X"), path)
     expected = tuple(_length(_get_index(group, path)) for group in (obs_group, var_group))
     if shape != expected:
-        raise ValueError(
-            f"Expected {expected[0]} samples of {expected[1]} features in X of {path}, as obs and var say, got "
-            f"{shape[0]} of {shape[1]}; write it again."
-        )
+        raise refuse("other-shape", expected=expected, path=path, shape=shape)
     obs, odd = _read_frame(obs_group, path)
     names = _read_index(var_group, path)
     values = read()

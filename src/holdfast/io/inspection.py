@@ -30,7 +30,6 @@ from holdfast.io.questions import (
     Question,
     ReadingError,
     ask,
-    ask_column,
     plain_note,
     shorten,
 )
@@ -200,11 +199,11 @@ def inspect_by(load: Load, path: str | Path, **given: Any) -> TableInspection:
         inspection = _look(loaded, display_name(path), transpose, named)
     single = loaded.frame.shape[1] == 1 and isinstance(loaded.frame.index, pd.RangeIndex)
     if question is None and reading.sep is None and single and file_ending(path) in DEFAULT_SEPARATORS:
-        question = ask("separator", "The file was read as a single column.")
+        question = ask("separator", why="The file was read as a single column.")
     if question is None and reading.sheet is None and len(loaded.sheets) > 1:
-        question = ask("sheet", choices=loaded.sheets)
+        question = ask("sheet", loaded.sheets)
     if question is None and transpose is None and inspection.features_in_rows:
-        question = ask("table-orientation", inspection.orientation)
+        question = ask("table-orientation", why=inspection.orientation)
     question = question or inspection.question
     if question is None and target is None:
         question = _ask_target(inspection, bool(transpose), target_file)
@@ -316,11 +315,11 @@ def _ask_target(inspection: TableInspection, turned: bool, target_file: Any) -> 
     if target_file is not None:
         second = load_frame(as_path(target_file), row="sample", gaps=GAPS).frame
         names = [guess.name for guess in guess_targets(second)]
-        return ask_column("target", "Which column of the second table is to be predicted?", names)
+        return ask("column", names, why="Which column of the second table is to be predicted?")
     likely = [guess.name for guess in inspection.targets]
     if turned and not any(guess.kind == "classes" for guess in inspection.targets):
-        return ask("target-file", "Rows of this table are features, and none of them looks like a target.")
-    return ask_column("target", "Which column is to be predicted?", likely)
+        return ask("target-file", why="Rows of this table are features, and none of them looks like a target.")
+    return ask("column", likely, why="Which column is to be predicted?")
 
 
 def _try_reading(
@@ -332,7 +331,7 @@ def _try_reading(
     except ValueError as error:
         question = error.question if isinstance(error, ReadingError) else None
         if question is not None and question.option == "transpose" and not may_turn:
-            question = ask_column("target", question.sentence, [guess.name for guess in inspection.targets])
+            question = ask("column", [guess.name for guess in inspection.targets], why=question.sentence)
         return replace(inspection, question=question, problem="" if question else str(error))
     record = replace(record, notes=tuple(map(plain_note, record.notes)))
     return replace(inspection, record=record, notes=record.notes)
@@ -455,7 +454,7 @@ def inspect_selections(
         file = parse_selections(path)
         inspection = _look_at_selections(file, bool(transpose))
     if len(inspection.candidates) > 1 and candidate is None:
-        return replace(inspection, question=ask("candidate", choices=inspection.candidates))
+        return replace(inspection, question=ask("candidate", inspection.candidates))
     try:
         preferences, note = decide_selections(file, kind, features, n_features, transpose, candidate)
     except ValueError as error:

@@ -5,17 +5,18 @@ the command line need it; its question asks the same in plain words, and each an
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 import pandas as pd
 
 from holdfast.declared import did_you_mean
 from holdfast.io.options import DEFAULTS, OPTIONS
-from holdfast.text import clean_text, join_first
+from holdfast.text import clean_text, format_count, join_first
 from holdfast.text import shorten as shorten_text
 
 MAX_LENGTH = 60
@@ -185,69 +186,75 @@ def plain_note(note: str) -> str:
     return note
 
 
-# Questions
+# Questions and refusals
 
 
-def _read_questions() -> Iterator[tuple[str, Question]]:
-    table = tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))
-    for name, facts in table.items():
-        yield name, Question(**{**facts, "choices": tuple(facts.get("choices", {}).items())})
+class Sentences(Formatter):
+    """Sentences with gaps, as ``refusals.toml`` explains them: those of ``str.format``, for names and counts too."""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        shown = {"q": quoted, "n": quote_names, "l": listed}.get(conversion)
+        return super().convert_field(value, conversion) if shown is None else shown(value)
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        is_noun = len(format_spec) > 1 and format_spec.replace(" ", "").isalpha()
+        return format_count(value, format_spec) if is_noun else super().format_field(value, format_spec)
 
 
-QUESTIONS = dict(_read_questions())
-"""What may be asked about a file, by name; sentences have gaps."""
+QUESTIONS, REFUSALS = (
+    tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    for name in ("questions", "refusals")
+)
+"""What may be asked about a file, and why it is refused, by name."""
+FIELDS = {"option", "sentence", "choices", "each", "typed"}
+"""Fields of a question that may be others where it is asked."""
 
 
-def ask(name: str, *words: str, choices: Iterable[Any] | None = None) -> Question:
-    """Return a question with words in the gaps of its sentence.
+def fill(text: str, values: Mapping[str, Any]) -> str:
+    """Return a text with values in its gaps."""
+    return Sentences().vformat(text, (), values)
 
-    ``choices`` are values of its table, names, or pairs of a value and its meaning; the first 50 are offered.
+
+def ask(name: str, /, choices: Iterable[Any] | None = None, **values: Any) -> Question:
+    """Return a question with values in the gaps of its sentence; a value named as one of its fields replaces this.
+
+    ``choices`` are values of its table, names, pairs of a value and its meaning, or another table; the first 50 are
+    offered.
     """
-    question = QUESTIONS[name]
-    if choices is not None:
-        meanings = dict(question.choices)
-        pairs = (
-            choice if isinstance(choice, tuple) else (str(choice), meanings.get(choice, shorten(choice)))
-            for choice in islice(choices, MAX_CHOICES)
-        )
-        question = replace(question, choices=tuple(pairs))
-    return replace(question, sentence=question.sentence.format(*words))
+    facts: dict[str, Any] = {**QUESTIONS[name], **values}
+    offered = facts.get("choices", {}) if choices is None else choices
+    meanings = offered if isinstance(offered, dict) else facts.get("choices", {})
 
+    def explain(choice: Any) -> tuple[str, str]:
+        if isinstance(choice, tuple):
+            return choice
+        meaning = meanings.get(choice, facts.get("each", "{choice}"))
+        return str(choice), fill(meaning, {**values, "choice": shorten(choice)})
 
-def ask_column(option: str, sentence: str, names: Iterable[Any]) -> Question:
-    """Ask for a column, of those named or any other."""
-    return replace(ask("column", sentence, choices=names), option=option)
-
-
-def ask_decimal(cell: str, fraction: str, whole: str, column: str) -> Question:
-    """Ask what the comma or point in a number means, which is a fraction or a whole number."""
-    mark, word, other = (",", "comma", ".") if "," in cell else (".", "point", ",")
-    where = f" in the column {quoted(column)}" if column else ""
     return Question(
-        "decimal",
-        f"The number {quoted(cell)}{where} can be read in two ways. What does its {word} mean?",
-        (
-            (mark, f"a decimal {word}: the number is {shorten(fraction)}"),
-            (other, f"a mark between thousands: the number is {shorten(whole)}"),
-        ),
-    )
+        option=facts["option"], sentence=fill(facts["sentence"], values),
+        choices=tuple(map(explain, islice(offered, MAX_CHOICES))), several=facts.get("several", False),
+        rest=facts.get("rest", ""), typed=facts.get("typed", False),
+    )  # fmt: skip
 
 
-def ask_leave_out(names: Iterable[Any], why: str) -> Question:
-    """Ask to leave out columns that cannot be features."""
-    return ask("leave-out", why, choices=((str(name), f"Leave out {shorten(name)}") for name in names))
+def refuse(
+    name: str, /, choices: Iterable[Any] | None = None, question: Question | None = None, **values: Any
+) -> ReadingError:
+    """Return an error of ``refusals.toml`` with values in its gaps, and with the question that it leads to.
 
-
-def ask_missing(names: Sequence[Any], rows: int, *, fill: bool = True) -> Question:
-    """Ask what to do with missing values; those of a target cannot be filled."""
-    dropped = "Leave out the row that lacks one" if rows == 1 else f"Leave out the {rows} rows that lack one"
-    return ask("missing", listed(names), choices=(*(["impute-median"] if fill else []), ("drop", dropped)))
-
-
-def ask_n_features(least: int) -> Question:
-    """Ask how many features there were to choose from; at least as many as were ever selected."""
-    named = (str(least), f"{least}: only those that the file names, the fewest possible")
-    return ask("n-features", choices=[named] if least else [])
+    A question that offers no choice, and takes nothing that is typed, is left out.
+    """
+    facts, values = REFUSALS[name], {**values, "choices": choices}
+    if question is None and "question" in facts:
+        words = {
+            key: text if key in FIELDS else fill(text, values)
+            for key, text in facts.items()
+            if key not in ("message", "question")
+        }
+        asked = ask(facts["question"], **{**words, **values, "choices": words.get("choices", choices)})
+        question = asked if asked.choices or asked.typed else None
+    return ReadingError(fill(facts["message"], values), question)
 
 
 GAPS = ("?", " ?", ".", "#NV", "#N/A")

@@ -14,7 +14,7 @@ import pandas as pd
 
 from holdfast.io import files
 from holdfast.io.files import Loaded, check_unpacked, missing_package, read_at_most
-from holdfast.io.questions import SHEET_HINT, ReadingError, ask, quote_names, suggest_name
+from holdfast.io.questions import SHEET_HINT, quote_names, refuse, suggest_name
 
 ENDINGS = (".rds", ".rdata", ".rda")
 HOW_TO_EXPORT = 'in R, write.csv(x, "x.csv") saves a table that can be read'
@@ -31,10 +31,7 @@ def read_r(path: Path, name: str | None) -> Loaded:
     }
     if name is not None and path.suffix.lower() != ".rds" and name not in tables:
         hint = suggest_name(name, tables, "sheet")
-        raise ReadingError(
-            f"Expected the data frame {name!r} in {path}, got {quote_names(tables)}{hint}",
-            ask("sheet", choices=tables) if tables else None,
-        )
+        raise refuse("no-such-object", list(tables), name=name, path=path, hint=hint)
     if not tables:
         kinds = quote_names(sorted({type(value).__name__ for value in objects.values()}))
         raise ValueError(f"Expected a data frame or a matrix in {path}, got {kinds}; {HOW_TO_EXPORT}.")
@@ -65,10 +62,7 @@ def _parse(path: Path) -> Any:
         why = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
         if isinstance(error, RecursionError):
             why = "lists in lists, too deep"  # what Python says depends on where it was noticed
-        raise ValueError(
-            f"Expected a file that R saved, as {path} ends in {path.suffix}, got another, half of one, or one with "
-            f"objects that cannot be read ({why}); {HOW_TO_EXPORT}."
-        ) from None
+        raise refuse("no-r-file", path=path, why=why, how_to_export=HOW_TO_EXPORT) from None
 
 
 def _unpack(content: bytes) -> bytes:

@@ -13,6 +13,7 @@ from pandas.api import types
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
 from holdfast.io.delimited import DEFAULT_SEPARATORS, FORMAT_MARK, open_text
+from holdfast.io.doubts import NAMES
 from holdfast.io.files import (
     Loaded,
     as_number,
@@ -23,17 +24,9 @@ from holdfast.io.files import (
     pyarrow_parquet,
     read_text,
 )
-from holdfast.io.guessing import FEATURE_COLUMNS, are_feature_names, are_run_labels, guess_kind, row_labels, turn
+from holdfast.io.guessing import are_feature_names, are_run_labels, guess_kind, row_labels, turn
 from holdfast.io.loading import ENDINGS, load_frame
-from holdfast.io.questions import (
-    TRANSPOSE_HINT,
-    Question,
-    ReadingError,
-    ask,
-    ask_n_features,
-    listed,
-    quote_names,
-)
+from holdfast.io.questions import TRANSPOSE_HINT, listed, refuse
 from holdfast.preferences import Kind, Preferences
 from holdfast.text import format_count
 
@@ -133,11 +126,7 @@ def _read_candidate(
     if size is None and stated != "subset":
         size = n_named
     if size is None:
-        raise ReadingError(
-            f"Expected the number of features there were to choose from, as {path} only lists the selected ones; give "
-            "n_features= (--n-features).",
-            ask_n_features(n_named),
-        )
+        raise refuse("unknown-number-of-features", [n_named] if n_named else [], path=path, or_names="")
     if n_named > size or columns[selected].min(initial=0) < 0:
         raise ValueError(f"Expected columns from 0 to {size - 1} in {path}, got others; export it again.")
     names = _all_names(dict(zip(columns[selected].tolist(), features[selected], strict=True)), size, known)
@@ -152,10 +141,7 @@ def _read_candidate(
             kind="subset", n_features=size, indices=indices, indptr=pointers, names=names, labels=tuple(ordered)
         )
     elif len(values) != len(ordered) * size:
-        raise ValueError(
-            f"Expected a {stated} of all {size} features in each run of {path}, got {len(values)} values for "
-            f"{len(ordered)} runs; export it again."
-        )
+        raise refuse("incomplete-runs", kind=stated, total=size, path=path, values=len(values), runs=len(ordered))
     else:
         matrix = np.full((len(ordered), size), np.nan)
         matrix[run, columns] = values
@@ -198,12 +184,7 @@ def _read_feature_names(path: Path) -> list[str] | None:
 def _guess_kind(path: Path, values: NDArray[np.float64]) -> Kind:
     if np.isin(values, (0, 1)).all():
         return "subset"
-    other = values[~np.isin(values, (0, 1))][0]
-    raise ReadingError(
-        f"Expected 0 and 1 as values in {path}, got {other:g}; if these are ranks or "
-        "weights, pass kind='ranking' or kind='weighting' (--kind).",
-        ask("kind", f"The file holds other values than 0 and 1, such as {other:g}.", choices=("ranking", "weighting")),
-    )
+    raise refuse("other-values", path=path, other=values[~np.isin(values, (0, 1))][0])
 
 
 def _single(path: Path, rows: pd.DataFrame, name: str) -> Any:
@@ -311,9 +292,6 @@ def _parquet_record(path: Path) -> dict[str, Any] | None:
 
 
 Runs = TypeVar("Runs")
-LABEL_COLUMNS = {"run", "resample", "label", "unnamed: 0", ""}
-RUN_COLUMNS = {"run", "runs", "resample", "fold", "split", "seed", "bootstrap", "repeat", "iteration"}
-"""Headers of a first column of names that say that rows are runs."""
 
 
 def read_preferences(
@@ -461,21 +439,15 @@ def decide_selections(
     """Return the selections of a file, and a note on which way a matrix was read, or ask what it leaves open."""
     path, note = file.path, None
     if kind not in (None, *KINDS):
-        raise ReadingError(f"Expected kind {', '.join(KINDS)}, got {kind!r}.", ask("kind", "", choices=KINDS))
+        raise refuse("unknown-kind", kind=kind)
     names = None if features is None else list(features)
     if file.exported is not None:
         exported = _split_exported(path, file.exported, kind, n_features)
         preferences = pick_candidate(path, exported, candidate).runs
     elif candidate is not None:
-        raise ValueError(
-            f"Expected selections that a study exported in {path} for candidate={candidate!r} (--candidate), got "
-            "another table."
-        )
+        raise refuse("no-export", path=path, candidate=candidate)
     elif transpose and not holds_matrix(path):
-        raise ReadingError(
-            f"Expected a matrix for transpose=True (--transpose), got lists in {path}; leave it out.",
-            ask("runs-orientation", "The file lists the features of each run; there is nothing to turn."),
-        )
+        raise refuse("lists-to-turn", path=path)
     elif file.runs is not None:
         preferences = _from_lists(file, names, n_features)
     elif file.table is None:
@@ -487,19 +459,11 @@ def decide_selections(
         note = _check_orientation(file) if file.kind is None and transpose is None else None
         preferences = from_number_frame(path, file.body, file.labels, file.kind or kind)
     if kind not in (None, preferences.kind):
-        raise ReadingError(
-            f"Expected {kind}s in {path}, as kind= (--kind) says, got {preferences.kind}s; say what the file holds.",
-            ask("kind", f"The file holds {preferences.kind}s, not {kind}s.", choices=[preferences.kind]),
-        )
+        raise refuse("other-kind", [preferences.kind], kind=kind, path=path, found=preferences.kind)
     universe = n_features if names is None else len(names)
     if universe not in (None, preferences.n_features):
         width = preferences.n_features
-        sentence = f"The file is a table of {width} features, not of as many as was said."
-        raise ReadingError(
-            f"Expected {universe} features in {path}, as n_features= or features= (--n-features, --features) says, got "
-            f"a matrix of {width}; add the columns of the features that were never selected.",
-            Question("n_features", sentence, ((str(width), f"Take its {width} features"),)),
-        )
+        raise refuse("other-number-of-features", [width], expected=universe, path=path, width=width)
     return preferences, note
 
 
@@ -509,14 +473,9 @@ def pick_candidate(path: Path, exported: Mapping[str, Runs], candidate: str | No
         return next(iter(exported.values()))
     known = ", ".join(list(exported)[:20])
     if candidate is None:
-        raise ReadingError(
-            f"Expected the selections of one candidate in {path}, got {known}; give candidate=.",
-            ask("candidate", choices=exported),
-        )
+        raise refuse("several-candidates", list(exported), path=path, known=known)
     if candidate not in exported:
-        raise ReadingError(
-            f"Expected one of the candidates {known} of {path}, got {candidate!r}.", ask("candidate", choices=exported)
-        )
+        raise refuse("no-such-candidate", list(exported), known=known, path=path, candidate=candidate)
     return exported[candidate]
 
 
@@ -535,22 +494,13 @@ def _with_row_names(frame: pd.DataFrame) -> pd.DataFrame:
 def _check_orientation(file: SelectionsFile) -> str | None:
     """Raise if names say that rows are features; return a note unless they say that rows are runs."""
     frame, labels, first = file.body, file.labels, str(cast(Loaded, file.table).frame.columns[0])
-    rows_are_runs = labels is not None and (first.lower() in RUN_COLUMNS or are_run_labels(labels))
+    rows_are_runs = labels is not None and (first.lower() in NAMES["runs"] or are_run_labels(labels))
     if rows_are_runs:
         return None
-    shown, why = None, ""
     if are_run_labels(list(frame.columns)):
-        shown = f"columns that are named like runs: {quote_names(frame.columns)}"
-        why = f"Columns are named like runs: {listed(frame.columns, 3)}."
-    elif labels is not None and (first.lower() in FEATURE_COLUMNS or are_feature_names(labels)):
-        shown = f"rows that are named like features: {quote_names(labels)}"
-        why = f"Rows are named like features: {listed(labels, 3)}."
-    if shown is not None:
-        raise ReadingError(
-            f"Expected one row per run in {file.path}, got {shown}; pass transpose=True (--transpose), as rows are "
-            "features.",
-            ask("runs-orientation", why),
-        )
+        raise refuse("runs-in-columns", path=file.path, names=frame.columns, first=listed(frame.columns, 3))
+    if labels is not None and (first.lower() in NAMES["features"] or are_feature_names(labels)):
+        raise refuse("runs-like-features", path=file.path, names=labels, first=listed(labels, 3))
     runs, features = format_count(len(frame), "run"), format_count(frame.shape[1], "feature")
     return f"Read as {runs} of {features}{TRANSPOSE_HINT}."
 
@@ -619,7 +569,7 @@ def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
         return frame, None, None
     first, column = str(frame.columns[0]), frame.iloc[:, 0]
     stated_kind = next((kind for kind in KINDS if first == FORMAT_MARK + kind), None)
-    if stated_kind is None and first.lower() not in LABEL_COLUMNS and not is_text(column):
+    if stated_kind is None and first.lower() not in NAMES["run_labels"] and not is_text(column):
         return frame, None, None
     if file_ending(path) in DEFAULT_SEPARATORS:  # as written: 01 is not 1, and NA is a label too
         column = open_text(path).parse(skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
@@ -648,13 +598,9 @@ def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None,
     matrix = as_matrix(frame)
     is_finite = matrix.dtype == np.float64 and np.isfinite(matrix).all()
     if kind in (None, "subset") and is_finite and not np.isin(matrix, (0, 1)).all():
-        other = matrix[~np.isin(matrix, (0, 1))][0]
         likely, why = guess_kind(matrix)
-        raise ReadingError(
-            f"Expected 0 and 1 in {path}, got {other:g}; if these are ranks or weights, pass kind='ranking' or "
-            "kind='weighting' (--kind).",
-            ask("kind", why, choices=("ranking", "weighting") if likely == "ranking" else ("weighting", "ranking")),
-        )
+        choices = ("ranking", "weighting") if likely == "ranking" else ("weighting", "ranking")
+        raise refuse("other-numbers", choices, path=path, other=matrix[~np.isin(matrix, (0, 1))][0], why=why)
     try:
         return from_numbers(kind or "subset", matrix, features=names, labels=labels)
     except ValueError as error:  # names functions of Python, which a file and a command need not
@@ -677,11 +623,8 @@ def _from_lists(file: SelectionsFile, features: Iterable[str] | None, n_features
     if not {type(member) for run in runs for member in run} <= {str, int}:
         raise _other_json(path)
     if features is None and n_features is None:
-        raise ReadingError(
-            f"Expected the number of features there were to choose from, as {path} only lists the selected ones; give "
-            "n_features= (--n-features) or features= (--features).",
-            ask_n_features(least_features(runs)),
-        )
+        least, or_names = least_features(runs), " or features= (--features)"
+        raise refuse("unknown-number-of-features", [least] if least else [], path=path, or_names=or_names)
     if features is None and all(str(member).isdecimal() for run in runs for member in run):
         try:
             runs = [[int(member) for member in run] for run in runs]
@@ -699,9 +642,7 @@ def least_features(runs: list[list[Any]]) -> int:
 
 
 def _other_json(path: Path) -> ValueError:
-    return ValueError(
-        f"Expected a list of lists of features in {path}, or an object from run label to list, got other JSON."
-    )
+    return refuse("other-json", path=path)
 
 
 def parse_json(path: Path) -> Any:

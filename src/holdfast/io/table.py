@@ -44,13 +44,11 @@ from holdfast.io.questions import (
     ReadingError,
     add_answer,
     ask,
-    ask_column,
-    ask_leave_out,
-    ask_missing,
     join_counts,
     listed,
     quote_names,
     quoted,
+    refuse,
     shorten,
     suggest_name,
 )
@@ -77,6 +75,11 @@ class TableOptions(ReadOptions):
         """The target as messages call it."""
         return f"the target {self.target!r} of {self.where}"
 
+    @property
+    def others(self) -> list[str]:
+        """The columns but the target."""
+        return [name for name in self.columns if name != self.target]
+
 
 def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: TableOptions) -> None:
     """Raise what may be meant unless there is a column of this name for an argument."""
@@ -88,12 +91,8 @@ def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: 
     if argument == "target" and options.transpose and not hint.endswith("?"):
         sentence = f"No row of the table is named {quoted(name)}."
         rows = [guess.name for guess in guess_targets(frame) if guess.kind == "classes"]
-        raise ReadingError(
-            f"Expected a row named {name!r} in {options.where}, as transpose= turns rows into columns, got the rows "
-            f"{quote_names(frame.columns)}; name one of these, or pass target_file=FILE, a table with the names of the "
-            f"samples and a column {name!r}.",
-            ask_role("target", sentence, rows) if rows else ask("target-file", sentence),
-        )
+        question = ask_role("target", sentence, rows) if rows else None
+        raise refuse("no-row", question=question, name=name, options=options, rows=frame.columns, why=sentence)
     if not hint.endswith("?"):
         numbers = all(isinstance(as_number(column), float) for column in frame.columns)
         hint = (
@@ -101,13 +100,11 @@ def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: 
             if numbers
             else f"; give {argument}= one of these names{_likely_target(frame)}."
         )
-    columns = quote_names(frame.columns)
     role = f"{argument} column" if argument in ROLES else f"{argument}= column"
-    sentence = f"The table has no column {quoted(name)}."
     names = [guess.name for guess in guess_targets(frame)] if argument == "target" else list(frame.columns)
-    raise ReadingError(
-        f"Expected the {role} {name!r} in {options.where}, got the columns {columns}{hint}",
-        ask_role(argument, sentence, names),
+    question = ask_role(argument, f"The table has no column {quoted(name)}.", names)
+    raise refuse(
+        "no-column", question=question, role=role, name=name, options=options, columns=frame.columns, hint=hint
     )
 
 
@@ -115,7 +112,7 @@ def ask_role(argument: str, sentence: str, names: Iterable[str]) -> Question | N
     """Ask for another column in place of one that cannot have its role; lists of columns are not asked for."""
     if argument not in ROLES:
         return None
-    question = ask_column(argument, f"{sentence} Which column {ROLES[argument]}?", names)
+    question = ask("column", names, option=argument, why=f"{sentence} Which column {ROLES[argument]}?")
     none = () if argument == "target" else (("", "None of them"),)
     return replace(question, choices=(*none, *question.choices))
 
@@ -133,20 +130,12 @@ def _check_orientation(target: str, frame: pd.DataFrame, options: TableOptions) 
     """Raise how to read the table if its rows are features: one is the target, or names and shape say so."""
     labels = row_labels(frame)
     if labels is not None and target in set(map(str, labels)):
-        raise ReadingError(
-            f"Expected the target column {target!r} in {options.where}, got a row of this name: features stand in "
-            "rows; pass transpose=True.",
-            ask("table-orientation", f"{quoted(target)} is the name of a row, not of a column."),
-        )
+        raise refuse("target-is-row", options=options)
     why = explain_features_in_rows(frame)
     if why and not did_you_mean(target, frame.columns).endswith("?"):
-        names, body = quote_names([] if labels is None else labels), frame.shape[1] - (labels is not frame.index)
-        raise ReadingError(
-            f"Expected the target column {target!r} in {options.where}, got rows named {names} and {body} "
-            "columns of numbers, which look like features in rows; pass transpose=True and target_file=FILE, a table "
-            f"with the names of the samples and a column {target!r}.",
-            ask("table-orientation", why),
-        )
+        count = frame.shape[1] - (labels is not frame.index)
+        names = () if labels is None else labels
+        raise refuse("features-in-rows", options=options, names=names, count=count, why=why)
 
 
 def without_columns(frame: pd.DataFrame, names: Iterable[Any]) -> pd.DataFrame:
@@ -178,11 +167,10 @@ def make_features(
     if infinite.any():
         column = int(infinite.any(axis=0).argmax())
         rows = np.flatnonzero(infinite[:, column])
-        raise ValueError(
-            f"Expected finite numbers in {options.where}, got {numbers.iloc[rows[0], column]} in "
-            f"{numbers.columns[column]!r} at row {rows[0]} ({format_count(len(rows), 'such entry')}); make them "
-            "numbers, or empty if they are missing."
-        )
+        raise refuse(
+            "infinite", options=options, entry=numbers.iloc[rows[0], column], column=numbers.columns[column],
+            row=rows[0], count=len(rows),
+        )  # fmt: skip
     features, roles = _drop_or_fill_missing(features, roles, options, notes)
     X = _encode_categories(features, options, notes)
     constant = X.columns[(X.to_numpy() == X.to_numpy()[:1]).all(axis=0)]
@@ -239,23 +227,12 @@ def _check_categories(others: pd.DataFrame, options: TableOptions) -> None:
     """Raise if a column that is not numbers cannot be encoded, or if the options say so."""
     for name, column in others.items():
         if not isinstance(column.dtype, pd.CategoricalDtype):
-            raise ReadingError(
-                f"Expected numbers or categories in {options.where}, got {column.dtype} in {name!r}; make it a number, "
-                f"or leave it out with ignore={name!r}.",
-                ask_leave_out([name], f"The column {quoted(name)} holds neither numbers nor categories."),
-            )
+            raise refuse("no-number-or-category", [name], options=options, dtype=column.dtype, name=name)
         present = column.dropna()
         if len(present) > FEW_ROWS and present.is_unique:
-            why = f"The column {quoted(name)} has a different text in each row: it is no feature."
-            question = ask_leave_out([name], why)
-            if options.index is None and not options.transpose:
-                names_rows = (str(name), "It names the rows, such as patients or samples")
-                question = ask("row-names", quoted(name), quoted(present.iloc[0]), choices=[names_rows])
-            raise ReadingError(
-                f"Expected numbers or categories in {options.where}, got a different text in each row of {name!r}, "
-                f"such as {present.iloc[0]!r}: an identifier is not a feature; pass index={name!r} or ignore={name!r}.",
-                question,
-            )
+            may_name_rows = options.index is None and not options.transpose
+            refusal = "row-names" if may_name_rows else "identifier"
+            raise refuse(refusal, [name], options=options, name=name, entry=present.iloc[0])
     others = without_columns(others, options.covariates)
     if options.categorical == "error" and others.shape[1]:
         texts, shown = [], listed(others)
@@ -264,13 +241,8 @@ def _check_categories(others: pd.DataFrame, options: TableOptions) -> None:
             is_text = (row for row, entry in entries if isinstance(entry, str) and as_number(entry) is entry)
             row = next(is_text, 0)
             texts.append(f"{name!r} ({column.iloc[row]!r} at row {row})")
-        raise ReadingError(
-            f"Expected numbers in {options.where}, got text in {format_count(len(texts), 'column')}: "
-            f"{join_first(texts)}; pass categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=.",
-            ask(
-                "categorical", f"The column {shown} holds" if len(texts) == 1 else f"{len(texts)} columns {shown} hold"
-            ),
-        )
+        why = f"The column {shown} holds" if len(texts) == 1 else f"{len(texts)} columns {shown} hold"
+        raise refuse("texts", options=options, count=len(texts), texts=join_first(texts), why=why)
 
 
 # Missing values
@@ -288,14 +260,7 @@ def _drop_or_fill_missing(
         if not complete.any():
             most = counts.sort_values(ascending=False, kind="stable")
             names = [name for name in most.index if name not in (options.target, options.groups)]
-            why = (
-                "Every row lacks a value somewhere. Which columns should be left out? Those that lack most come first."
-            )
-            raise ReadingError(
-                f"Expected some rows without missing values in {options.where}, got none; leave out the columns that "
-                f"lack most with ignore=: {join_counts(most)}.",
-                ask_leave_out(names, why) if names else None,
-            )
+            raise refuse("all-rows-lack", names, options=options, counts=join_counts(most))
         dropped = f"{np.count_nonzero(~complete)} of {len(complete)} rows"
         notes.append(f"Dropped {dropped} with missing values: {join_counts(counts)}.")
         return features[complete], roles[complete]
@@ -311,27 +276,23 @@ def _drop_or_fill_missing(
 
 
 def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataFrame, options: TableOptions) -> None:
-    lacking = int(gaps.any(axis=1).sum())
+    lacking = gaps.any(axis=1).to_numpy()
+    rows = "row that lacks" if lacking.sum() == 1 else f"{lacking.sum()} rows that lack"
+    drop = ("drop", f"Leave out the {rows} one")
     for name in roles.columns.intersection(counts.index):
         role = "target" if name == options.target else "group"
-        raise ReadingError(
-            f"Expected a {role} in every row of {options.where}, got {counts[name]} missing in {name!r}, first at row "
-            f"{gaps[name].argmax()}; fill them in, or drop the rows with missing='drop'.",
-            ask_missing([name], lacking, fill=False),
-        )
+        raise refuse(
+            "missing-role", [drop], role=role, options=options, count=counts[name], name=name, names=[name],
+            row=gaps[name].argmax(),
+        )  # fmt: skip
     if options.missing == "error":
-        raise ReadingError(
-            f"Expected no missing values in {options.where}, got some in {format_count(len(counts), 'column')}: "
-            f"{join_counts(counts)}, first at row {gaps.any(axis=1).to_numpy().argmax()}; pass "
-            "missing='impute-median' or 'drop', or leave columns out with ignore=.",
-            ask_missing(list(counts.index), lacking),
-        )
+        raise refuse(
+            "missing", ["impute-median", drop], options=options, count=len(counts), counts=join_counts(counts),
+            names=counts.index, row=lacking.argmax(),
+        )  # fmt: skip
     empty = counts.index[counts == len(gaps)]
-    for name in empty:
-        raise ReadingError(
-            f"Expected some values in {name!r} of {options.where}, got none; leave it out with ignore={name!r}.",
-            ask_leave_out(list(empty), f"There is no value at all in {listed(empty)}."),
-        )
+    if len(empty):
+        raise refuse("empty-column", empty, name=empty[0], options=options, names=empty)
 
 
 def _encode_categories(features: pd.DataFrame, options: TableOptions, notes: list[str]) -> pd.DataFrame:
@@ -354,10 +315,7 @@ def _encode_categories(features: pd.DataFrame, options: TableOptions, notes: lis
     X = pd.concat([pieces.get(name, features[[name]]) for name in features], axis=1)
     twice = X.columns[X.columns.duplicated()]
     if len(twice):
-        raise ValueError(
-            f"Expected different names of features, got {twice[0]!r} both from {options.where} and for a category; "
-            "rename the column."
-        )
+        raise refuse("same-name", name=twice[0], options=options)
     for what, encoded in (("Made 0/1 columns of", split), ("Numbered", numbered)):
         notes += [f"{what} the categories of {join_first(encoded)}."] if encoded else []
     return X
@@ -398,15 +356,7 @@ def _likely_task(labels: NDArray[Any], options: TableOptions, notes: list[str]) 
     if labels.dtype.kind == "U" or n_classes <= 2:
         return "classification"
     if n_classes > min(FEW_CLASSES, len(labels) / 2):
-        raise ReadingError(
-            f"Expected texts, fractions or few whole numbers in {options.target_name}, got {n_classes} different whole "
-            f"numbers in {len(labels)} rows; pass task='regression' or task='classification'.",
-            _ask_task(
-                options,
-                f"has {n_classes} different whole numbers in {len(labels)} rows. What are they?",
-                ("regression", "classification"),
-            ),
-        )
+        raise refuse("many-whole-numbers", options=options, count=n_classes, rows=len(labels))
     notes.append(f"Took the {n_classes} whole numbers of {options.target!r} for classes, not for quantities.")
     return "classification"
 
@@ -414,28 +364,13 @@ def _likely_task(labels: NDArray[Any], options: TableOptions, notes: list[str]) 
 def _check_classes(labels: NDArray[Any], options: TableOptions, notes: list[str]) -> None:
     """Raise unless the labels can be classes; note classes of one row."""
     if labels.dtype.kind == "f":
-        raise ReadingError(
-            f"Expected classes in {options.target_name}, got fractions such as {_fraction(labels):g}; pass "
-            "task='regression', or write the classes as text.",
-            _ask_task(options, f"has fractions such as {_fraction(labels):g}: no classes.", ["regression"]),
-        )
+        raise refuse("fractions", options=options, fraction=_fraction(labels))
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
-        raise ReadingError(
-            f"Expected at least two classes in {options.target_name}, got only {classes[0].item()!r} in "
-            f"{format_count(len(labels), 'row')}; add samples of another class, or name another target.",
-            _ask_another(options, f"has a single class, {quoted(classes[0].item())}."),
-        )
+        raise refuse("one-class", options.others, options=options, label=classes[0].item(), rows=len(labels))
     if len(classes) > max(2, len(labels) / 2):
-        entries = f"has {len(classes)} different entries in {len(labels)} rows"
-        raise ReadingError(
-            f"Expected at least two rows per class in {options.target_name}, got {len(classes)} classes in "
-            f"{len(labels)} rows; pass task='regression' if these are quantities, name another target if they are "
-            "identifiers.",
-            _ask_another(options, f"{entries}, as identifiers have.")
-            if labels.dtype.kind == "U"
-            else _ask_task(options, f"{entries}: too many for classes.", ["regression"]),
-        )
+        refusal, choices = ("many-texts", options.others) if labels.dtype.kind == "U" else ("many-classes", None)
+        raise refuse(refusal, choices, options=options, count=len(classes), rows=len(labels))
     single = classes[counts == 1].tolist()
     if single:
         notes.append(f"Found a single row of class {quote_names(single)}: splits cannot be stratified by it.")
@@ -445,31 +380,10 @@ def _as_quantities(column: "pd.Series[Any]", options: TableOptions) -> NDArray[n
     entries = [as_number(entry) for entry in column]
     wrong = [entry for entry in entries if not (isinstance(entry, float) and np.isfinite(entry))]
     if wrong:
-        raise ReadingError(
-            f"Expected finite numbers in {options.target_name} for regression, got {wrong[0]!r} "
-            f"({format_count(len(wrong), 'such entry')}); fix them, or pass task='classification'.",
-            _ask_task(
-                options,
-                f"has entries that are no numbers: {quoted(wrong[0])}.",
-                [("classification", "Its entries are classes")],
-            ),
-        )
+        raise refuse("no-quantities", options=options, entry=wrong[0], count=len(wrong))
     if len(set(entries)) < 2:
-        raise ReadingError(
-            f"Expected different numbers in {options.target_name}, got only {entries[0]:g} in "
-            f"{format_count(len(entries), 'row')}; name another target.",
-            _ask_another(options, f"has a single value, {entries[0]:g}."),
-        )
+        raise refuse("one-number", options.others, options=options, number=entries[0], rows=len(entries))
     return np.array(entries)
-
-
-def _ask_task(options: TableOptions, why: str, answers: Iterable[Any]) -> Question:
-    return ask("task", quoted(options.target), why, choices=answers)
-
-
-def _ask_another(options: TableOptions, why: str) -> Question:
-    others = [name for name in options.columns if name != options.target]
-    return ask_column("target", f"{quoted(options.target)} {why} Which other column is to be predicted?", others)
 
 
 def _fraction(labels: NDArray[Any]) -> float:
@@ -494,12 +408,8 @@ def join_target(loaded: Loaded, options: TableOptions, path: Path) -> Loaded:
     rows = {name: row for row, name in reversed(list(enumerate(names)))}
     lacking = [name for name in samples if name not in rows]
     if lacking and options.missing != "drop":
-        sentence = f"The second table has no row for {listed(lacking)}. What should be done with these samples?"
-        raise ReadingError(
-            f"Expected a row in {path} for each of the {len(samples)} samples of {options.where}, got none for "
-            f"{len(lacking)}: {quote_names(lacking)}; add them, leave them out with ignore= if they are no samples, or "
-            "drop them with missing='drop'.",
-            Question("missing", sentence, (("drop", f"Leave out the {len(lacking)} samples"),)),
+        raise refuse(
+            "no-row-of-sample", path=path, total=len(samples), options=options, count=len(lacking), names=lacking
         )
     others = [name for name in second.frame.columns if name not in roles and name != key]
     asked_for = {*options.treat_as_feature, *options.covariates}
@@ -529,12 +439,7 @@ def _named_samples(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataF
         return frame, _as_texts(frame[options.index])
     labels = row_labels(frame)
     if labels is None:
-        sentence = "Samples are found in the second table by their names. Which column holds these?"
-        raise ReadingError(
-            f"Expected names of samples in {options.where}, to find their target in another file, got none; name their "
-            "column with index=.",
-            ask_column("index", sentence, [name for name in frame.columns if frame[name].is_unique]),
-        )
+        raise refuse("no-sample-names", [name for name in frame.columns if frame[name].is_unique], options=options)
     if labels is not frame.index:
         frame = frame.iloc[:, 1:].set_axis(labels)
     return frame, _as_texts(pd.Series(labels))
@@ -551,12 +456,7 @@ def _check_roles(second: pd.DataFrame, frame: pd.DataFrame, options: TableOption
     """Return which of target and groups stand in the second file; the target must."""
     if options.target not in second.columns:
         hint = suggest_name(options.target, second.columns, "target")
-        columns = quote_names(second.columns)
-        sentence = f"The second table has no column {quoted(options.target)}. Which of its columns is to be predicted?"
-        raise ReadingError(
-            f"Expected the target column {options.target!r} in {path}, got the columns {columns}{hint}",
-            ask_column("target", sentence, second.columns),
-        )
+        raise refuse("no-target-in-second", second.columns, options=options, path=path, hint=hint)
     roles = [name for name in (options.target, options.groups) if name is not None and name in second.columns]
     twice = [name for name in roles if name in frame.columns]
     if twice:
@@ -577,16 +477,10 @@ def _find_key(
     hits = {name: len(wanted.intersection(entries)) for name, entries in candidates.items()}
     best = max(hits, key=lambda name: hits[name], default=None)
     if not hits.get(best):
-        known, turned = set(options.columns), ""
-        if not options.transpose and any(known.intersection(entries) for entries in candidates.values()):
-            turned = "they are the names of columns: features stand in rows, pass transpose=True."
-        others = quote_names(next(iter(candidates.values()), []))
-        sentence = "The second table names the columns of the first as its samples."
-        raise ReadingError(
-            f"Expected the names of the samples of {options.where} ({quote_names(samples)}) in a column of {path}, got "
-            f"none of them ({others}); {turned or 'give both files the same names.'}",
-            ask("table-orientation", sentence) if turned else None,
-        )
+        columns = set(options.columns)
+        turned = not options.transpose and any(columns.intersection(entries) for entries in candidates.values())
+        refusal, others = "samples-in-columns" if turned else "other-names", next(iter(candidates.values()), [])
+        raise refuse(refusal, options=options, samples=samples, path=path, others=others)
     return best, candidates[best]
 
 
@@ -819,9 +713,7 @@ def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
     roles = (options.target, options.groups, options.index, *options.ignore, *options.covariates)
     name, times = Counter(name for name in roles if name is not None).most_common(1)[0]
     if times > 1:
-        raise ValueError(
-            f"Expected one use of a column, got {name!r} in two of target, groups, index, ignore and covariates."
-        )
+        raise refuse("two-roles", name=name)
     return options
 
 
@@ -958,12 +850,7 @@ def _refuse_certain(doubts: Sequence[Doubt], options: TableOptions) -> None:
             (name, f"{quoted(name)} {shorten(doubt.plain_reason, 160)}")
             for name, doubt in zip(names, certain, strict=True)
         ]
-        raise ReadingError(
-            f"Expected only features beside the target in {options.where}, but "
-            f"{'; '.join(describe_doubts(certain))}; leave out what is no feature with ignore={shown!r}, or keep it "
-            f"as a feature with treat_as_feature={shown!r}.",
-            replace(ask("doubts"), choices=tuple(choices)),
-        )
+        raise refuse("doubts", choices, options=options, reasons="; ".join(describe_doubts(certain)), shown=shown)
 
 
 def _drop_repeats(
@@ -1027,9 +914,6 @@ def make_groups(roles: pd.DataFrame, options: TableOptions) -> NDArray[Any] | No
     labels = as_labels(roles[options.groups])
     if len(np.unique(labels)) < 2:
         sentence = f"{quoted(options.groups)} holds a single group, {quoted(labels[0].item())}."
-        raise ReadingError(
-            f"Expected at least two groups in {options.groups!r} of {options.where}, got only {labels[0].item()!r}; "
-            "leave groups= out, or name another column.",
-            ask_role("groups", sentence, options.columns),
-        )
+        question = ask_role("groups", sentence, options.columns)
+        raise refuse("one-group", question=question, options=options, group=labels[0].item())
     return labels

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.inference.features import feature_table
-from holdfast.plots.sources import Source, designed_subsets, show_names
+from holdfast.plots.sources import Source, find_subsets, show_names
 from holdfast.plots.theme import alt, color_and_shape, finish_chart, inline_data, name_axis, text_chart, tooltips
 from holdfast.text import display_names, format_count, format_percent, shorten
 
@@ -74,7 +74,7 @@ def frequency_data(
     11  perimeter_error      2       0.10  0.00  0.32
     """
     _check_most(most)
-    table = feature_table(designed_subsets(source, candidate).runs, level=level)
+    table = feature_table(find_subsets(source, candidate).runs, level=level)
     return table.drop(columns="variance_share").head(most)
 
 
@@ -110,7 +110,7 @@ def plot_frequencies(
     >>> print(*plots.plot_frequencies(load_example().top(10)).title.text)
     7 of 30 features were selected in every resample, 10 in at least half of 20 resamples
     """
-    runs = designed_subsets(source, candidate).runs
+    runs = find_subsets(source, candidate).runs
     data = frequency_data(source, candidate, level=level, most=most)
     return draw_frequencies(data, runs.counts, n_runs=runs.n_runs, level=level)
 

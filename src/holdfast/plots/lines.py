@@ -11,11 +11,19 @@ import pandas as pd
 from scipy.special import ndtri
 
 from holdfast.checks import as_names
-from holdfast.inference.designs import DesignedRuns, design_stability
+from holdfast.inference.designs import RunsByBlock, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning
-from holdfast.plots.sources import Columns, Source, designed_runs, finite_values, largest_row, show_names, typed_table
+from holdfast.plots.sources import (
+    Columns,
+    Source,
+    find_runs_by_block,
+    finite_values,
+    largest_row,
+    show_names,
+    typed_table,
+)
 from holdfast.plots.text import plain_cell
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips, unit_scale
 from holdfast.study.stabilities import DEFAULT_MEASURES
@@ -554,11 +562,11 @@ def convergence_data(
     3      20       0.87  0.67  0.92
     """
     check_level(level)
-    designed = designed_runs(source, candidate)
-    measure = measure or DEFAULT_MEASURES[designed.runs.kind]
+    runs_by_block = find_runs_by_block(source, candidate)
+    measure = measure or DEFAULT_MEASURES[runs_by_block.runs.kind]
     rows = []
-    for n_runs in _counts(designed.runs.n_runs, step):
-        estimate = _first_estimate(designed, n_runs, measure, parameters)
+    for n_runs in _counts(runs_by_block.runs.n_runs, step):
+        estimate = _first_estimate(runs_by_block, n_runs, measure, parameters)
         rows.append((n_runs, estimate.value, *estimate.ci(level), estimate.note))
     return pd.DataFrame(rows, columns=["n_runs", "stability", "low", "high", "reason"])
 
@@ -574,14 +582,14 @@ def _counts(n_runs: int, step: int | None) -> list[int]:
 
 
 def _first_estimate(
-    designed: DesignedRuns, n_runs: int, measure: str | Measure, parameters: dict[str, Any]
+    runs_by_block: RunsByBlock, n_runs: int, measure: str | Measure, parameters: dict[str, Any]
 ) -> StabilityEstimate:
     """Return the estimate from the first resamples alone."""
     first = replace(
-        designed,
-        runs=designed.runs.take(range(n_runs)),
-        blocks=list(designed.blocks)[:n_runs],
-        fractions=list(designed.fractions)[:n_runs],
+        runs_by_block,
+        runs=runs_by_block.runs.take(range(n_runs)),
+        blocks=list(runs_by_block.blocks)[:n_runs],
+        fractions=list(runs_by_block.fractions)[:n_runs],
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from holdfast.cards import Card, draw_barcode
 from holdfast.checks import Matrix
-from holdfast.inference.designs import DesignedRuns
-from holdfast.plots.sources import BLOCKS, Source, designed_subsets
+from holdfast.inference.designs import RunsByBlock
+from holdfast.plots.sources import BLOCKS, Source, find_subsets
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, to_records, tooltips
 from holdfast.preferences import Preferences
 from holdfast.result_base import ResultMixin
@@ -154,17 +154,17 @@ def selection_map_data(
     0       0       b         1        0.5     -1
     1       1       a         1        1.0     -1
     """
-    designed = designed_subsets(source, candidate)
+    runs_by_block = find_subsets(source, candidate)
     if show not in ("selected", "all"):
         raise ValueError(f"Expected show='selected' or 'all', got {show!r}.")
-    runs = designed.runs
+    runs = runs_by_block.runs
     if blocks is not None:
         if len(blocks) != runs.n_runs:
             raise ValueError(f"Expected a block for each of {runs.n_runs} resamples, got {len(blocks)}.")
-        designed = replace(designed, design="given", blocks=list(blocks))
+        runs_by_block = replace(runs_by_block, design="given", blocks=list(blocks))
     features, groups = _ordered_features(runs, order, show, X)
     column_of = _bins(len(features), MAX_COLUMNS)
-    rows, row_of = _rows(designed)
+    rows, row_of = _rows(runs_by_block)
     return SelectionMap(
         cells=_cells(runs, features, column_of, row_of),
         columns=_columns(runs, features, column_of, groups),
@@ -234,10 +234,10 @@ def _columns(runs: Preferences, features: Indices, column_of: Indices, groups: I
 # Rows and cells
 
 
-def _rows(designed: DesignedRuns) -> tuple[pd.DataFrame, Indices]:
+def _rows(runs_by_block: RunsByBlock) -> tuple[pd.DataFrame, Indices]:
     """Return the rows to draw, resamples of one block together, and the row of each resample."""
-    runs = designed.runs
-    codes = pd.factorize(pd.Series(list(designed.blocks), dtype=object))[0]
+    runs = runs_by_block.runs
+    codes = pd.factorize(pd.Series(list(runs_by_block.blocks), dtype=object))[0]
     order = np.argsort(codes, kind="stable")
     row_of = np.empty(runs.n_runs, np.int64)
     row_of[order] = _bins(runs.n_runs, MAX_ROWS)
@@ -247,7 +247,7 @@ def _rows(designed: DesignedRuns) -> tuple[pd.DataFrame, Indices]:
             "row": row_of[order],
             "resample": [labels[run] for run in order],
             "number": np.arange(1, runs.n_runs + 1),
-            "block": [_block_name(designed, run) for run in order],
+            "block": [_block_name(runs_by_block, run) for run in order],
         }
     )
     rows = table.groupby("row", sort=True).agg(
@@ -258,10 +258,10 @@ def _rows(designed: DesignedRuns) -> tuple[pd.DataFrame, Indices]:
     return rows[["row", "resample", "first", "last", "block"]], row_of
 
 
-def _block_name(designed: DesignedRuns, run: int) -> str:
+def _block_name(runs_by_block: RunsByBlock, run: int) -> str:
     """Return the name of the block of a resample; empty where the design has no blocks."""
-    block, name = designed.blocks[run], BLOCKS.get(designed.design)
-    if designed.design == "runs" or (designed.design == "folds" and len(set(designed.blocks)) == 1):
+    block, name = runs_by_block.blocks[run], BLOCKS.get(runs_by_block.design)
+    if runs_by_block.design == "runs" or (runs_by_block.design == "folds" and len(set(runs_by_block.blocks)) == 1):
         return ""
     return str(block) if name is None else f"{name} {block + 1}"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.checks import Matrix
-from holdfast.inference.designs import DesignedRuns
+from holdfast.inference.designs import RunsByBlock
 from holdfast.measures import MEASURES
 from holdfast.preferences import Preferences
 from holdfast.study.tables import StudyTables
@@ -19,23 +19,23 @@ Columns: TypeAlias = pd.DataFrame | Mapping[str, Sequence[Any]]
 BLOCKS = {"folds": "repeat", "pairs": "pair", "nested_folds": "outer fold", "nested_subsamples": "sample"}
 
 
-def designed_runs(source: Source, candidate: str | None) -> DesignedRuns:
+def find_runs_by_block(source: Source, candidate: str | None) -> RunsByBlock:
     """Return preferences, or those of a candidate of a study, with their blocks in the design."""
     if isinstance(source, StudyTables):
-        return source.designed(only_candidate(source, candidate))
+        return source.runs_by_block(only_candidate(source, candidate))
     if candidate is not None:
         raise ValueError(f"Only a study has candidates: got candidate={candidate!r} and a {type(source).__name__}.")
     runs = source if isinstance(source, Preferences) else Preferences.from_matrix(source)
-    return DesignedRuns(runs, "runs", range(runs.n_runs), [1.0] * runs.n_runs)
+    return RunsByBlock(runs, "runs", range(runs.n_runs), [1.0] * runs.n_runs)
 
 
-def designed_subsets(source: Source, candidate: str | None) -> DesignedRuns:
+def find_subsets(source: Source, candidate: str | None) -> RunsByBlock:
     """Return the same, for charts that need subsets."""
-    designed = designed_runs(source, candidate)
-    if designed.runs.kind != "subset":
+    runs_by_block = find_runs_by_block(source, candidate)
+    if runs_by_block.runs.kind != "subset":
         hint = "result.preferences(…).top(k)" if isinstance(source, StudyTables) else ".top(k)"
-        raise ValueError(f"Expected subsets, got {designed.runs.kind}s; cut them with {hint} first.")
-    return designed
+        raise ValueError(f"Expected subsets, got {runs_by_block.runs.kind}s; cut them with {hint} first.")
+    return runs_by_block
 
 
 def only_candidate(result: StudyTables, candidate: str | None) -> str:

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from holdfast.checks import Matrix
 from holdfast.inference.features import SWAP_CANDIDATES, feature_swaps
-from holdfast.plots.sources import Source, designed_subsets, largest_row, show_names
+from holdfast.plots.sources import Source, find_subsets, largest_row, show_names
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips
 from holdfast.preferences import Preferences
 from holdfast.similarity import Correlation, aligned
@@ -53,7 +53,7 @@ def swap_data(source: Source, candidate: str | None = None, *, most: int = 20, X
     0      area_error  worst_concavity      0           19     1   True
     1  mean_concavity  perimeter_error      1           19     0  False
     """
-    runs = designed_subsets(source, candidate).runs
+    runs = find_subsets(source, candidate).runs
     pairs = feature_swaps(runs, most=most)
     varying = min(_n_varying(runs), SWAP_CANDIDATES)
     table = pairs.assign(
@@ -120,7 +120,7 @@ def plot_swaps(
     >>> print(*plots.plot_swaps(load_example().top(10)).title.text)
     area_error and worst_concavity stand in for each other: 19 of 20 resamples selected exactly one of them
     """
-    runs = designed_subsets(source, candidate).runs
+    runs = find_subsets(source, candidate).runs
     data = swap_data(source, candidate, most=most, X=X)
     return draw_swaps(data, n_runs=runs.n_runs, n_varying=_n_varying(runs), n_features=runs.n_features)
 

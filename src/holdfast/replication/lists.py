@@ -69,7 +69,7 @@ class ExpectedOfList:
         return {"expected": self.expected, "low": low, "high": high, "sentence": self.sentence}
 
 
-def expect_list(found: Replicability | None, columns: Sequence[int]) -> ExpectedOfList:
+def expect_list(estimate: Replicability | None, columns: Sequence[int]) -> ExpectedOfList:
     r"""Estimate how many features of any list a new study would be expected to select.
 
     Probabilities are those of :func:`estimate_replicability` for all features: the profile of their frequencies in
@@ -83,7 +83,7 @@ def expect_list(found: Replicability | None, columns: Sequence[int]) -> Expected
 
     Parameters
     ----------
-    found : Replicability or None
+    estimate : Replicability or None
         What is known of the candidate.
     columns : sequence of int
         The features of the list, each once.
@@ -95,24 +95,24 @@ def expect_list(found: Replicability | None, columns: Sequence[int]) -> Expected
     """
     mine = np.asarray(columns, dtype=np.int64)
     nothing = np.full(mine.size, math.nan)
-    if found is None:
+    if estimate is None:
         return ExpectedOfList.unknown(NOT_ESTIMATED, nothing)
-    if found.reason is not None:
-        return ExpectedOfList.unknown(found.reason, nothing)
-    if not found.halves:  # stored before lists were looked at
-        known = dict(zip(found.frame["column"], found.frame["probability"], strict=True))
+    if estimate.reason is not None:
+        return ExpectedOfList.unknown(estimate.reason, nothing)
+    if not estimate.halves:  # stored before lists were looked at
+        known = dict(zip(estimate.frame["column"], estimate.frame["probability"], strict=True))
         return ExpectedOfList.unknown(NOT_ESTIMATED, [known.get(column, math.nan) for column in mine.tolist()])
     if not mine.size:
         return ExpectedOfList.unknown("no feature of the list is in the study", nothing)
-    selected = np.sort(found.frame["column"].to_numpy(dtype=np.int64))
-    members = np.zeros((len(found.halves), found.n_features), dtype=bool)
-    for half, chosen in enumerate(found.halves):
+    selected = np.sort(estimate.frame["column"].to_numpy(dtype=np.int64))
+    members = np.zeros((len(estimate.halves), estimate.n_features), dtype=bool)
+    for half, chosen in enumerate(estimate.halves):
         members[half, list(chosen)] = True
     profile = FrequencyProfile(members.sum(axis=0), len(members))
-    share = selected.size / found.n_features
+    share = selected.size / estimate.n_features
     middle, low, high = (
         profile.shrink(selected, max(agreement, 0.0) * (1 - share) + share, selected.size)[mine]
-        for agreement in (found.agreement, *found.interval)
+        for agreement in (estimate.agreement, *estimate.interval)
     )
     raw = profile.probabilities(agreements.FASTEST, selected.size)[profile.entry][mine]
     both = np.isin(mine, selected)
@@ -120,7 +120,7 @@ def expect_list(found: Replicability | None, columns: Sequence[int]) -> Expected
     overlaps = members[:, mine].sum(axis=1).astype(np.float64)
     of_halves = float(((overlaps[::2] - overlaps[1::2]) ** 2).mean() / 2 - overlaps.var())
     variance = (1 - alike) * max(of_halves, CERTAINTY * float((middle * (1 - middle)).sum()))
-    error = float(ndtri((1 + found.level) / 2)) * math.sqrt(variance)
+    error = float(ndtri((1 + estimate.level) / 2)) * math.sqrt(variance)
     expected = float(middle.sum())
     below, above = float((middle - low)[both].sum()), float((high - middle)[both].sum())
     grown = math.sqrt(1 - alike) * float(np.maximum(raw - middle, 0).sum())
@@ -129,8 +129,8 @@ def expect_list(found: Replicability | None, columns: Sequence[int]) -> Expected
         min(expected + grown + math.hypot(agreements.GROWTH * error, math.sqrt(alike) * above), float(mine.size)),
     )
     if alike == 1:
-        interval = found.expected_interval
-    sentence = format_expected(expected, interval, mine.size, found.beyond_chance)
+        interval = estimate.expected_interval
+    sentence = format_expected(expected, interval, mine.size, estimate.beyond_chance)
     return ExpectedOfList(expected=expected, interval=interval, probabilities=middle, sentence=sentence)
 
 
@@ -140,10 +140,10 @@ def find_columns(features: Iterable[Any], result: StudyTables) -> list[Any]:
     return [columns.get(str(feature)) for feature in features]
 
 
-def add_new_study(result: StudyTables, found: SelectedFeatures, known: Replicability | None) -> pd.DataFrame:
+def add_new_study(result: StudyTables, selected: SelectedFeatures, known: Replicability | None) -> pd.DataFrame:
     """Return the table of selected features with the probability that a new study selects each (``new_study``)."""
-    expected = expect_list(known, find_columns(found.frame["feature"], result))
-    return found.to_frame().assign(new_study=expected.probabilities)
+    expected = expect_list(known, find_columns(selected.frame["feature"], result))
+    return selected.to_frame().assign(new_study=expected.probabilities)
 
 
 def tabulate_features(result: StudyTables) -> pd.DataFrame:
@@ -163,10 +163,10 @@ def tabulate_features(result: StudyTables) -> pd.DataFrame:
     tables = []
     for candidate in result.finished:
         try:
-            found = selected_features(result, candidate)
+            features = selected_features(result, candidate)
         except ValueError:  # no resample of it counts for the stability
             continue
-        tables.append(add_new_study(result, found, find_known(result, candidate)).assign(candidate=candidate))
+        tables.append(add_new_study(result, features, find_known(result, candidate)).assign(candidate=candidate))
     selected = {feature for table in tables for feature in table["feature"]}
     never = [feature for feature in result.feature_names if feature not in selected]
     listed = pd.concat([*tables, pd.DataFrame({"feature": never})], ignore_index=True)
@@ -253,19 +253,19 @@ def check_list(
     name, names = choose_only_candidate(result, candidate), name_features(features, result)
     options: dict[str, Any] = {"X": X, "level": level, "threshold": threshold, "top": top, "metric": metric}
     checked = judge_features(names, result, name, **options)
-    found = selected_features(result, name, **options)
+    selected = selected_features(result, name, **options)
     columns = find_columns(names, result)
     listed = list(dict.fromkeys(column for column in columns if column is not None))
     new_study = expect_list(known or find_known(result, name, level=level, X=X), listed)
     again = dict(zip(listed, new_study.probabilities.tolist(), strict=True))
-    effects = found.to_frame().assign(feature=found.frame["feature"].astype(str)).set_index("feature")
+    effects = selected.to_frame().assign(feature=selected.frame["feature"].astype(str)).set_index("feature")
     effects = effects[list(EFFECTS)].reindex(list(map(str, names)))
     probabilities = [math.nan if column is None else again[column] for column in columns]
     frame = checked.assign(**{column: effects[column].to_numpy() for column in EFFECTS}, new_study=probabilities)
     stated = [text if isinstance(text, str) else None for text in effects["direction"]]
     frame["direction"] = pd.Series(stated, index=frame.index, dtype=object)
     frame.attrs["new_study"] = new_study.to_dict()
-    return ListCheck(frame, new_study, found)
+    return ListCheck(frame, new_study, selected)
 
 
 def check_features(
@@ -363,18 +363,18 @@ def check_features(
     options: dict[str, Any] = {"level": level, "threshold": threshold, "top": top, "metric": metric}
     name = choose_only_candidate(result, candidate)
     if y is not None and not knows_lists(find_known(result, name)):
-        found = replicability(result, X, y, candidate=name, groups=groups, n_pairs=N_PAIRS, top=top)
-        return check_list(features, result, name, X=X, known=found.at_level(level), **options).frame
+        estimate = replicability(result, X, y, candidate=name, groups=groups, n_pairs=N_PAIRS, top=top)
+        return check_list(features, result, name, X=X, known=estimate.at_level(level), **options).frame
     return check_list(features, result, name, X=X, **options).frame
 
 
-def knows_lists(found: Replicability | None) -> bool:
+def knows_lists(known: Replicability | None) -> bool:
     """Whether it is known of every feature what a new study would do, or why it cannot be."""
-    return found is not None and (bool(found.halves) or found.reason is not None)
+    return known is not None and (bool(known.halves) or known.reason is not None)
 
 
-def judge_list(names: Sequence[str], verdicts: Sequence[str], found: pd.DataFrame) -> str:
-    """Return whether a list holds as a whole, in a sentence or two; ``found`` are the features that were selected."""
+def judge_list(names: Sequence[str], verdicts: Sequence[str], selected: pd.DataFrame) -> str:
+    """Return whether a list holds as a whole, in a sentence or two; ``selected`` has the features of the candidate."""
     often = [verdict for verdict in verdicts if verdict.startswith((HOLDS, OFTEN))]
     best = HOLDS if HOLDS in often or not often else often[0]
     n = often.count(best)
@@ -387,7 +387,7 @@ def judge_list(names: Sequence[str], verdicts: Sequence[str], found: pd.DataFram
     counts = [_count_verdict(verdicts.count(verdict), verdict) for verdict in others]
     absent = [
         str(name)
-        for name, verdict in zip(found["feature"], found["verdict"], strict=True)
+        for name, verdict in zip(selected["feature"], selected["verdict"], strict=True)
         if verdict.startswith((HOLDS, OFTEN)) and str(name) not in names
     ]
     more = f" Selected as often, but not on the list: {join_first(absent, 6)}."

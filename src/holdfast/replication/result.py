@@ -19,6 +19,7 @@ from holdfast.replication.agreements import FEWEST_PAIRS, MAX_COUNT, NO_AGREEMEN
 from holdfast.result_base import ResultMixin
 from holdfast.serialization import read_plain, to_plain
 from holdfast.text import format_number, format_percent
+from holdfast.tradeoff.selected import question_doubted
 
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
@@ -101,6 +102,8 @@ class Replicability(ResultMixin):
         Why there is no number, or none of a part; None if there is.
     cautions : tuple of str
         What the data say against these numbers.
+    doubted : tuple of str
+        Those of the selected features that may be none, such as a copy of the target; a caution names them.
     level : float
         Level of the intervals.
     scope : str
@@ -138,6 +141,7 @@ class Replicability(ResultMixin):
     candidate: str = ""
     reason: str | None = None
     cautions: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
     level: float = 0.95
     scope: str = SCOPE
     shuffled_agreement: float = math.nan
@@ -312,14 +316,14 @@ class Replicability(ResultMixin):
         """
         hints = get_type_hints(cls) | {"interval": tuple[float, float], "half_interval": tuple[float, float]}
         hints |= {"frame": tuple[_Row, ...], "profile": Any}
-        plain = {"halves": [], **plain}  # answers of earlier versions have none
+        plain = {"halves": [], "doubted": [], **plain}  # answers of earlier versions have none
         known = {item.name: read_plain(hints[item.name], plain[item.name], item.name) for item in fields(cls)}
         known |= {name: Interval(*known[name]) for name in ("interval", "half_interval")}
         profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])
         frame = pd.DataFrame(known["frame"], columns=[column.name for column in fields(_Row)])
-        found = cls(**{**known, "frame": frame, "profile": profile})
-        found._check()
-        return found
+        restored = cls(**{**known, "frame": frame, "profile": profile})
+        restored._check()
+        return restored
 
     def _check(self) -> None:
         """Raise if numbers that were read do not fit each other."""
@@ -375,7 +379,10 @@ class Replicability(ResultMixin):
         )
         if self.reason:
             note = f"Repeated split-half of the rows ({self.n_pairs} ×)."
-        return Card(title="Would a new study find the same features?", verdict=self.sentence, frame=self.frame,
+        in_doubt = self.frame["feature"].astype(str).isin(self.doubted).to_numpy()
+        frame = self.frame.iloc[np.argsort(in_doubt, kind="stable")]  # below those to trust
+        verdict = f"{question_doubted(self.doubted)} {self.sentence}".strip()
+        return Card(title="Would a new study find the same features?", verdict=verdict, frame=frame,
                     caution=" ".join(self.cautions), picture=draw_intervals(bars), note=note)  # fmt: skip
 
     def __repr__(self) -> str:
@@ -401,8 +408,8 @@ def format_expected(expected: float, interval: Interval, n: int, beyond_chance: 
     new_study = "a new study of this size would"
     if not beyond_chance:
         more = "your feature more often" if one else f"more of your {n:,} features"
-        found = f"probability {span}" if one else f"{span} of them"
-        return f"It was not shown that {new_study} select {more} than by chance ({found})."
+        shown = f"probability {span}" if one else f"{span} of them"
+        return f"It was not shown that {new_study} select {more} than by chance ({shown})."
     if one:
         return f"{new_study.capitalize()} select your feature with a probability of {number} ({span})."
     number = "fewer than 1" if number == "0" else number
@@ -480,20 +487,20 @@ def estimate_replicability(
         return Replicability(agreement=math.nan, interval=nothing, half_agreement=math.nan, half_interval=nothing,
                              frame=_frame(halves, mine, unknown), **about)  # fmt: skip
     runs = halves.take(np.flatnonzero(np.repeat(usable, 2)).tolist())
-    found, profile = SplitHalfAgreements.from_runs(runs), FrequencyProfile(runs.counts, runs.n_runs)
+    splits, profile = SplitHalfAgreements.from_runs(runs), FrequencyProfile(runs.counts, runs.n_runs)
     size, share = float(runs.sizes.mean()), mine.size / runs.n_features
     slow, default, fast = (
-        profile.extrapolate(found.half, size, 2, mine.size, growth)
+        profile.extrapolate(splits.half, size, 2, mine.size, growth)
         for growth in (agreements.SLOWEST, agreements.GROWTH, agreements.FASTEST)
     )
-    agreement = (found.overlapping + default) / 2
-    half_rate, rate = found.half_rate(size, runs.n_features, jackknife), found.full_rate()
+    agreement = (splits.overlapping + default) / 2
+    half_rate, rate = splits.half_rate(size, runs.n_features, jackknife), splits.full_rate()
     variation = Variation(half_rate=half_rate, rate=rate, slow=slow, fast=fast)
-    interval, half_interval = variation.intervals(agreement, found.half, level)
+    interval, half_interval = variation.intervals(agreement, splits.half, level)
     probability = profile.shrink(mine, agreement * (1 - share) + share, mine.size)
     indices, pointers = runs.lists()
     return Replicability(
-        agreement=agreement, interval=interval, half_agreement=found.half, half_interval=half_interval,
+        agreement=agreement, interval=interval, half_agreement=splits.half, half_interval=half_interval,
         frame=_frame(halves, mine, probability), variation=variation, profile=profile,
         halves=tuple(tuple(half.tolist()) for half in np.split(indices, pointers[1:-1])), **about,
     )  # fmt: skip
@@ -507,7 +514,7 @@ def _why_undefined(n_pairs: int, n_empty: int, n_selected: int, halves: Preferen
         return "nothing was selected on all rows"
     if 2 * n_empty > n_pairs or n_pairs - n_empty < FEWEST_PAIRS:
         sizes = {"nothing": (halves.sizes == 0).any(), "everything": (halves.sizes == halves.n_features).any()}
-        what = ", or ".join(name for name, found in sizes.items() if found)
+        what = ", or ".join(name for name, occurs in sizes.items() if occurs)
         return f"in {n_empty} of {n_pairs} splits a half selected {what}"
     return "every feature was selected on all rows" if n_selected == halves.n_features else None
 

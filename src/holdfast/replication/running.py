@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,12 @@ from holdfast.resampling.kinds import ALL_ROWS, find_copies
 from holdfast.resampling.split import ROWS, check_count, deal_into_folds, rng_of
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, UnansweredError
-from holdfast.study.data import GivenData, StudyData, prepare_data, take_data
+from holdfast.study.data import GivenData, StudyData, prepare_data, record_data, take_data
 from holdfast.study.running import Report
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.store import open_to_write
 from holdfast.study.tables import StudyTables
-from holdfast.text import format_count, format_number
+from holdfast.text import format_count, format_number, join_first
 from holdfast.tradeoff.final import study_of_candidate
 from holdfast.tradeoff.selected import default_candidate, features_that_count
 
@@ -36,13 +36,13 @@ from holdfast.tradeoff.selected import default_candidate, features_that_count
 def read_runs(result: StudyTables, candidate: str, top: int | None, measured: bool) -> Preferences:
     """What a candidate selected on halves (``measured``), or on all rows; of rankings and weights the best ``top``."""
     if result.kinds.get(candidate) == "subset":
-        return result.designed(candidate, top=top, measured=measured).runs
+        return result.runs_by_block(candidate, top=top, measured=measured).runs
     if top is None and candidate in result.kinds:
         raise ValueError(
             f"Expected top=, the number of best features that count as selected: {candidate} gives a "
             f"{result.kinds[candidate]}."
         )
-    return CommonMeasure("", top).cut(result.designed(candidate, measured=measured)).runs
+    return CommonMeasure("", top).cut(result.runs_by_block(candidate, measured=measured)).runs
 
 
 def complete_pairs(result: StudyTables, halves: Preferences) -> Preferences:
@@ -50,8 +50,8 @@ def complete_pairs(result: StudyTables, halves: Preferences) -> Preferences:
     splits = result.split_numbers(halves)
     order = np.argsort(splits)
     blocks = result.split_table["block"].loc[splits[order].tolist()].to_numpy()
-    found, counts = np.unique(blocks, return_counts=True)
-    both = np.isin(blocks, found[counts == 2])
+    numbers, counts = np.unique(blocks, return_counts=True)
+    both = np.isin(blocks, numbers[counts == 2])
     return halves.take(order[both].tolist())
 
 
@@ -109,6 +109,15 @@ def warn_of_dependent_rows(data: StudyData) -> list[str]:
     rarest = min(counts, key=lambda item: item[1])
     few_rows = (data.y == rarest[0]).sum() // 2 < FEWEST_OF_CLASS  # warn_of_classes
     return [] if few_rows else _warn_of_rarest([rarest], "group")
+
+
+def warn_of_doubted(estimate: Replicability, doubted: Collection[str]) -> Replicability:
+    """Return the estimate with a caution that names the selected features which may be none."""
+    names = tuple(name for name in map(str, estimate.selected) if name in doubted)
+    if not names:
+        return estimate
+    caution = f"In doubt as features, and not to be trusted until that is settled: {join_first(names, 6)}."
+    return replace(estimate, doubted=names, cautions=(caution, *estimate.cautions))
 
 
 def warn_of_groups(result: StudyTables) -> list[str]:
@@ -221,10 +230,10 @@ def jackknife_halves(halves: Preferences, splits: Rows, n_splits: int) -> float:
 KEY = "replicability"
 
 
-def store_replicability(store: str | Path, found: Replicability) -> None:
+def store_replicability(store: str | Path, estimate: Replicability) -> None:
     """Write the replicability of a candidate into the store of its study."""
     with open_to_write(store) as opened, opened.transaction():
-        opened.put(KEY, {**(opened.get(KEY) or {}), found.candidate: found.to_dict()})
+        opened.put(KEY, {**(opened.get(KEY) or {}), estimate.candidate: estimate.to_dict()})
 
 
 def find_stored(result: StudyTables, candidate: str) -> Replicability | None:
@@ -257,16 +266,16 @@ def find_answer(result: StudyTables, level: float = 0.95) -> str | None:
     if not result.finished:
         return None
     candidate = default_candidate(result)
-    found = find_known(result, candidate, level=level)
-    return None if found is None else format_answer(result, candidate, found)
+    estimate = find_known(result, candidate, level=level)
+    return None if estimate is None else format_answer(result, candidate, estimate)
 
 
-def format_answer(result: StudyTables, candidate: str, found: Replicability | str) -> str:
+def format_answer(result: StudyTables, candidate: str, estimate: Replicability | str) -> str:
     """Return the answer in a line, or the reason why there is none; a candidate among others is named."""
-    if isinstance(found, str):
-        answer = f"{UNKNOWN}: {found}."
+    if isinstance(estimate, str):
+        answer = f"{UNKNOWN}: {estimate}."
     else:
-        answer = found.sentence + (" See Limitations in the report." if found.cautions else "")
+        answer = estimate.sentence + (" See Limitations in the report." if estimate.cautions else "")
     return answer if len(result.candidates) == 1 else f"{candidate}: {answer}"
 
 
@@ -376,15 +385,19 @@ def replicability(
     given, plan = take_data(X, y, groups), replace(plan, task=result.plan["task"])
     data = prepare_data(given.X, given.y, given.groups, plan.covariates, plan.task, None)
     jackknife = _leave_groups_out(plan, given, data, top, progress=progress, **running) if thorough else 0.0
-    found = _estimate_from_split_halves(result, result.candidates[0], level, top, data.X, others, jackknife)
-    found = replace(found, cautions=(*warn_of_cut(result, cut), *warn_of_dependent_rows(data), *found.cautions))
+    estimate = _estimate_from_split_halves(result, result.candidates[0], level, top, data.X, others, jackknife)
+    estimate = replace(
+        estimate, cautions=(*warn_of_cut(result, cut), *warn_of_dependent_rows(data), *estimate.cautions)
+    )
     if control:
         shuffled = shuffled_agreement(plan, given, top, **running)
-        cautions = (*found.cautions, *warn_of_preference(shuffled, found.half_agreement))
-        found = replace(found, shuffled_agreement=shuffled, cautions=cautions)
+        cautions = (*estimate.cautions, *warn_of_preference(shuffled, estimate.half_agreement))
+        estimate = replace(estimate, shuffled_agreement=shuffled, cautions=cautions)
+    record = what.data if isinstance(what, StudyTables) else record_data(data, given)
+    estimate = warn_of_doubted(estimate, record.doubted)
     if isinstance(what, StudyTables) and what.path is not None and what.plan["data"] == result.plan["data"]:
-        store_replicability(what.path, found)
-    return found
+        store_replicability(what.path, estimate)
+    return estimate
 
 
 def _plan_split_halves(
@@ -435,7 +448,7 @@ def replicate_reported(result: StudyTables, data: Any, *, n_pairs: int = 50, **o
     Parameters
     ----------
     result : StudyResult
-        What a study found.
+        What a study estimate.
     data : Table
         The data.
     n_pairs : int
@@ -515,7 +528,9 @@ def study_replicability(
             "Expected a study with hf.resampling.SplitHalves, which fits all rows and halves that share no row, got "
             f"one with {result.perturbation.get('perturbation')}; hf.replicability(study, X, y) runs what is missing."
         )
-    return _estimate_from_split_halves(result, _only_candidate(result.candidates, candidate), level, top, X, measures)
+    name = _only_candidate(result.candidates, candidate)
+    estimate = _estimate_from_split_halves(result, name, level, top, X, measures)
+    return warn_of_doubted(estimate, result.data.doubted)
 
 
 def _estimate_from_split_halves(
@@ -543,8 +558,8 @@ def _estimate_from_split_halves(
     others, unanswered = _measure_halves(result, candidate, measures, top, X)
     cautions += unanswered
     jackknife = float(np.nan_to_num(jackknife))
-    found = estimate_replicability(pairs, selected, n_rows, level=level, cautions=cautions, jackknife=jackknife)
-    return replace(found, candidate=candidate, other_measures=others)
+    estimate = estimate_replicability(pairs, selected, n_rows, level=level, cautions=cautions, jackknife=jackknife)
+    return replace(estimate, candidate=candidate, other_measures=others)
 
 
 def _check_fits(result: StudyTables, candidate: str) -> None:
@@ -561,12 +576,12 @@ def _measure_halves(
     result: StudyTables, candidate: str, measures: Sequence[str | Measure], top: int | None, X: Any
 ) -> tuple[dict[str, float], list[str]]:
     """The mean agreement of the two halves by other measures, and why some have none; rankings are of all features."""
-    found, unanswered = dict[str, float](), list[str]()
+    values, unanswered = dict[str, float](), list[str]()
     for measure in map(find_measure, measures):
         cut = top if measure.kind == "subset" else None
         needed = X if measure.similarity else None
         try:
-            found[measure.label] = result.stability(candidate, measure, top=cut, X=needed).value
+            values[measure.label] = result.stability(candidate, measure, top=cut, X=needed).value
         except UnansweredError as error:
             unanswered.append(f"Agreement by {measure.label} is not known: {error.plain}.")
-    return found, unanswered
+    return values, unanswered

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from holdfast.inference.designs import DesignedRuns
+from holdfast.inference.designs import RunsByBlock
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
 from holdfast.preferences import Preferences
@@ -131,7 +131,7 @@ def _cautions(estimate: StabilityEstimate, stability: Stability) -> list[str]:
 
 
 def find_causes_alone(
-    designed: DesignedRuns, estimate: StabilityEstimate, features: Features, level: float
+    runs_by_block: RunsByBlock, estimate: StabilityEstimate, features: Features, level: float
 ) -> tuple[Cause, ...]:
     """Return the causes of instability that selections alone can show."""
     stability = record_stability(estimate, level)
@@ -141,8 +141,8 @@ def find_causes_alone(
     enough = features.n_runs >= ENOUGH
     if not stability.low >= STABLE:
         causes = [take_turns(features), near_the_cut(features)] if enough else []
-        causes.append(changing_size(designed.runs))
-    needed = count_needed(estimate, level) if designed.design == "runs" else None
+        causes.append(changing_size(runs_by_block.runs))
+    needed = count_needed(estimate, level) if runs_by_block.design == "runs" else None
     causes.append(few_resamples(stability, level, needed))
     return tuple(cause for cause in causes if cause is not None)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.declared import About
-from holdfast.inference.designs import UNKNOWN, DesignedRuns
+from holdfast.inference.designs import UNKNOWN, RunsByBlock
 from holdfast.io.files import as_path, missing_package, pyarrow_parquet
 from holdfast.io.selections import protect_formula, read_exported
 from holdfast.measures import Measure, find_measure
@@ -119,8 +119,8 @@ def list_selections(study: "StudyTables", candidate: str) -> pd.DataFrame:
 
     A run that selected nothing has a row without a feature. The other columns say what else stability depends on.
     """
-    designed = study.designed(candidate)
-    runs = designed.runs
+    runs_by_block = study.runs_by_block(candidate)
+    runs = runs_by_block.runs
     names = np.array([*map(str, runs.features), None], dtype=object)
     labels = np.array(list(map(str, runs.labels or ())), dtype=object)
     if runs.kind == "subset":
@@ -136,17 +136,17 @@ def list_selections(study: "StudyTables", candidate: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "candidate": candidate, "run": labels[run], "feature": names[feature], "value": value, "column": feature,
-            "kind": runs.kind, "n_features": runs.n_features, "design": designed.design,
-            "perturbation": designed.about.name, "block": np.asarray(designed.blocks, dtype=np.int64)[run],
-            "fraction": np.asarray(designed.fractions, dtype=np.float64)[run],
+            "kind": runs.kind, "n_features": runs.n_features, "design": runs_by_block.design,
+            "perturbation": runs_by_block.about.name, "block": np.asarray(runs_by_block.blocks, dtype=np.int64)[run],
+            "fraction": np.asarray(runs_by_block.fractions, dtype=np.float64)[run],
         }
     )  # fmt: skip
 
 
-def read_designed(path: Path, kind: Kind | None = None, n_features: int | None = None) -> dict[str, DesignedRuns]:
+def read_runs_by_block(path: Path, kind: Kind | None = None, n_features: int | None = None) -> dict[str, RunsByBlock]:
     """Read exported selections by candidate, with the design that their stability depends on."""
     return {
-        name: DesignedRuns(
+        name: RunsByBlock(
             exported.runs, exported.design, exported.blocks, exported.fractions,
             _find_about(exported.perturbation, exported.design),
         )

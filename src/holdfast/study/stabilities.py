@@ -19,7 +19,7 @@ from scipy.special import expit, logit, stdtrit
 from holdfast.checks import Matrix, as_names
 from holdfast.inference.agreements import Kalousis
 from holdfast.inference.comparison import Comparisons
-from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
+from holdfast.inference.designs import RunsByBlock, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate, bind_parameters
 from holdfast.inference.intervals import Interval
 from holdfast.inference.planning import Pilot, runs_needed
@@ -56,11 +56,11 @@ class CommonMeasure:
         top = None if result.kinds.get(candidate) == "subset" else self.top
         return result.stability(candidate, self.measure, top=top, **parameters)
 
-    def cut(self, designed: DesignedRuns) -> DesignedRuns:
+    def cut(self, runs_by_block: RunsByBlock) -> RunsByBlock:
         """Return the runs as they are measured: cut to the best features, if that is needed."""
-        if self.top is None or designed.runs.kind == "subset":
-            return designed
-        return replace(designed, runs=take_best(designed.runs, self.top))
+        if self.top is None or runs_by_block.runs.kind == "subset":
+            return runs_by_block
+        return replace(runs_by_block, runs=take_best(runs_by_block.runs, self.top))
 
 
 def stability(
@@ -126,10 +126,10 @@ def stability(
 
     def find() -> StabilityEstimate:
         if self.kinds.get(candidate) == "subset" and top is not None:
-            designed = self.designed(candidate, fraction=fraction, top=top)
+            runs_by_block = self.runs_by_block(candidate, fraction=fraction, top=top)
         else:
-            designed = self.measured(candidate, CommonMeasure(chosen or "", top), fraction)
-        return design_stability(designed, chosen or DEFAULT_MEASURES[designed.runs.kind], X=X, **parameters)
+            runs_by_block = self.measured(candidate, CommonMeasure(chosen or "", top), fraction)
+        return design_stability(runs_by_block, chosen or DEFAULT_MEASURES[runs_by_block.runs.kind], X=X, **parameters)
 
     if X is not None or parameters:
         return find()
@@ -140,7 +140,7 @@ def stability(
     )
 
 
-def measured(self: "StudyTables", candidate: str, common: CommonMeasure, fraction: float | None = None) -> DesignedRuns:
+def measured(self: "StudyTables", candidate: str, common: CommonMeasure, fraction: float | None = None) -> RunsByBlock:
     """Return the runs of a candidate as a common measure measures them.
 
     Parameters
@@ -154,12 +154,12 @@ def measured(self: "StudyTables", candidate: str, common: CommonMeasure, fractio
 
     Returns
     -------
-    DesignedRuns
+    RunsByBlock
         Rankings and weights cut to ``common.top``, where they are compared with selections.
     """
     if self.kinds.get(candidate) != "subset" or not common.measure:
-        return common.cut(self.designed(candidate, fraction=fraction))
-    return self.designed(candidate, fraction=fraction, kind=find_measure(common.measure).kind)
+        return common.cut(self.runs_by_block(candidate, fraction=fraction))
+    return self.runs_by_block(candidate, fraction=fraction, kind=find_measure(common.measure).kind)
 
 
 def kalousis(self: "StudyTables", candidate: str, k: int | None = None, **parameters: Any) -> Kalousis:
@@ -186,7 +186,7 @@ def kalousis(self: "StudyTables", candidate: str, k: int | None = None, **parame
     stability : Any one measure.
     holdfast.inference.kalousis : The same for weights that were not made by a study.
     """
-    whole = self.designed(candidate, kind="ranking")
+    whole = self.runs_by_block(candidate, kind="ranking")
     weights = design_stability(whole, "weight_correlation") if whole.runs.kind == "weighting" else None
     ranks = design_stability(whole, "spearman", **parameters)
     return Kalousis(weights, ranks, self.stability(candidate, "jaccard", top=k))
@@ -220,15 +220,15 @@ def find_pilot(study: "StudyTables", candidate: str) -> Pilot | None:
     """The number of resamples that a candidate's first ones ask for; None if they have no uncertainty."""
     until = study.stored.meta["until"]
     try:
-        designed = study.designed(candidate)
+        runs_by_block = study.runs_by_block(candidate)
     except ValueError:  # none of them was finished
         return None
-    first = np.flatnonzero(study.split_numbers(designed.runs) < until["pilot"]).tolist()
-    if designed.runs.kind != "subset" or not first:
+    first = np.flatnonzero(study.split_numbers(runs_by_block.runs) < until["pilot"]).tolist()
+    if runs_by_block.runs.kind != "subset" or not first:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)
-        estimate = design_stability(designed.take(first), until["measure"])
+        estimate = design_stability(runs_by_block.take(first), until["measure"])
     if estimate.no_interval:
         return None
     planned = runs_needed(until["half_width"], pilot=estimate, level=until["level"])
@@ -357,8 +357,8 @@ def compare(
     if len(names) < 2:
         raise ValueError(f"Expected at least two candidates to compare, got {len(names)}.")
     common = self.common_measure(names, measure)
-    designed = {name: self.measured(name, common) for name in names}
-    return design_comparisons(designed, common.measure, level=level, X=X, **parameters)
+    selections = {name: self.measured(name, common) for name in names}
+    return design_comparisons(selections, common.measure, level=level, X=X, **parameters)
 
 
 def find_comparable(self: "StudyTables") -> list[str]:
@@ -455,10 +455,10 @@ def compare_studies(
     kinds = {name: studies[study].kinds[candidate] for name, (study, candidate) in compared.items()}
     n_features = min(len(studies[study].feature_names) for study, _ in compared.values())
     common = choose_common_measure(kinds, mean_size, n_features, measure)
-    designed = {name: studies[study].measured(candidate, common) for name, (study, candidate) in compared.items()}
+    selections = {name: studies[study].measured(candidate, common) for name, (study, candidate) in compared.items()}
     groups = group_by_splits(studies)
     return design_comparisons(
-        designed, common.measure, groups={name: groups[study] for name, (study, _) in compared.items()}, level=level,
+        selections, common.measure, groups={name: groups[study] for name, (study, _) in compared.items()}, level=level,
         X=X, **parameters,
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from holdfast.checks import check_unique
 from holdfast.declared import About
-from holdfast.inference.designs import DesignedRuns
+from holdfast.inference.designs import RunsByBlock
 from holdfast.io.record import DataRecord
 from holdfast.preferences import Kind, Preferences
 from holdfast.serialization import from_plain
@@ -520,9 +520,9 @@ class StudyTables:
         ValueError
             If there is no such candidate, or none of its fits has finished.
         """
-        return self.designed(candidate, kind=kind, top=top).runs
+        return self.runs_by_block(candidate, kind=kind, top=top).runs
 
-    def designed(
+    def runs_by_block(
         self,
         candidate: str,
         *,
@@ -530,7 +530,7 @@ class StudyTables:
         kind: Kind | None = None,
         top: int | None = None,
         measured: bool = True,
-    ) -> DesignedRuns:
+    ) -> RunsByBlock:
         """Return what a candidate preferred on each measured split, with the block and fraction of each.
 
         Parameters
@@ -548,7 +548,7 @@ class StudyTables:
 
         Returns
         -------
-        DesignedRuns
+        RunsByBlock
             Preferences with block and fraction of each.
 
         Raises
@@ -558,14 +558,16 @@ class StudyTables:
         """
         kind = None if kind == "subset" else kind  # as it is asked for where nothing is said
         return self.memory.get_or_compute(
-            ("designed", candidate, fraction, kind, top, measured),
-            lambda: self._find_designed(candidate, fraction, kind, top, measured),
+            ("runs_by_block", candidate, fraction, kind, top, measured),
+            lambda: self._find_runs_by_block(candidate, fraction, kind, top, measured),
             _count_bytes,
         )
 
-    def _find_designed(
+    designed = runs_by_block  # its first name
+
+    def _find_runs_by_block(
         self, candidate: str, fraction: float | None, kind: Kind | None, top: int | None, measured: bool
-    ) -> DesignedRuns:
+    ) -> RunsByBlock:
         outcomes, fractions = self.stored.find_outcomes(candidate), self.stored.find_fractions(fraction)
         splits = self.stored.splits
         at = splits.index.get_indexer(pd.Index(outcomes["split"]))
@@ -581,7 +583,7 @@ class StudyTables:
                 "all of its fits failed" if failed else "none of its runs has finished yet",
             )
         labels = tuple(splits["label"].to_numpy(dtype=object)[at[chosen]].tolist())
-        return DesignedRuns(
+        return RunsByBlock(
             self._make_preferences(candidate, outcomes[chosen], labels, kind, top),
             self.design,
             splits["block"].to_numpy()[at[chosen]].tolist(),
@@ -910,6 +912,6 @@ def _average_over_fractions(
     return table["score"], table.assign(n_rows=1 / table["trained"])[splits.columns]
 
 
-def _count_bytes(designed: DesignedRuns) -> int:
-    arrays = (designed.runs.indices, designed.runs.indptr, designed.runs.values)
+def _count_bytes(runs_by_block: RunsByBlock) -> int:
+    arrays = (runs_by_block.runs.indices, runs_by_block.runs.indptr, runs_by_block.runs.values)
     return FEW_BYTES + sum(array.nbytes for array in arrays if array is not None)

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from holdfast.checks import Matrix
-from holdfast.inference.designs import DesignedRuns, design_comparisons
+from holdfast.inference.designs import RunsByBlock, design_comparisons
 from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import CommonMeasure, corrected_error
 from holdfast.study.tables import StudyTables
@@ -99,7 +99,7 @@ def find_better_size(
     Effect or None
         The size whose gain is largest by the lower end of its interval; None if none is shown to be more stable.
     """
-    present = common.cut(result.designed(candidate))
+    present = common.cut(result.runs_by_block(candidate))
     if present.runs.kind != "subset" or not present.runs.sizes.mean() > 0:
         return None
     size = round(float(present.runs.sizes.mean()))
@@ -139,10 +139,10 @@ def find_more_stable(
     Effect or None
         The one whose gain is largest by the lower end of its interval; None if none is shown to be more stable.
     """
-    present = common.cut(result.designed(candidate))
+    present = common.cut(result.runs_by_block(candidate))
     effects = []
     for other in others:
-        runs_by_block = common.cut(result.designed(other))
+        runs_by_block = common.cut(result.runs_by_block(other))
         change = compare_stability(present, runs_by_block, common, 1 - (1 - level) / len(others), X)
         if change is not None and change.low > 0:
             score = compare_scores(result, candidate, other, metric, level)
@@ -179,7 +179,7 @@ def find_gain_of_groups(
 
 
 def compare_stability(
-    present: DesignedRuns, other: DesignedRuns, common: CommonMeasure, level: float, X: Matrix | None
+    present: RunsByBlock, other: RunsByBlock, common: CommonMeasure, level: float, X: Matrix | None
 ) -> Change | None:
     """Compare two selections on the same resamples; None if they cannot be."""
     try:
@@ -206,11 +206,11 @@ def _sizes_to_try(result: StudyTables, candidate: str, size: int, scored: Sequen
     return sorted(other for other in wanted - {size} if least <= other <= most and other < n_features)
 
 
-def _cut(result: StudyTables, candidate: str, size: int) -> DesignedRuns | None:
+def _cut(result: StudyTables, candidate: str, size: int) -> RunsByBlock | None:
     try:
         if result.kinds[candidate] == "subset":
-            return result.designed(candidate, top=size)
-        return CommonMeasure("", size).cut(result.designed(candidate))
+            return result.runs_by_block(candidate, top=size)
+        return CommonMeasure("", size).cut(result.runs_by_block(candidate))
     except ValueError:
         return None
 

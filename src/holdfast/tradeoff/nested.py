@@ -10,7 +10,7 @@ import pandas as pd
 
 from holdfast.cards import Bar, Card, draw_intervals, make_bar
 from holdfast.checks import as_names
-from holdfast.inference.designs import DesignedRuns, design_stability
+from holdfast.inference.designs import RunsByBlock, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.measures import Measure
 from holdfast.models.scores import Range
@@ -256,12 +256,12 @@ def _stability(selected: list[Preferences], measure: str | Measure | None) -> St
     common = choose_common_measure(
         kinds, lambda fold: selected[int(fold)].sizes.mean(), selected[0].n_features, measure
     )
-    cut = [common.cut(DesignedRuns(runs, "folds", [0], [1.0])).runs for runs in selected]
+    cut = [common.cut(RunsByBlock(runs, "folds", [0], [1.0])).runs for runs in selected]
     if {runs.kind for runs in cut} == {"subset"}:
         together = Preferences.from_sets([runs.lists()[0] for runs in cut], n_features=cut[0].n_features)
     elif all(runs.kind == "weighting" for runs in cut):
         together = Preferences.from_weights(np.vstack([runs.matrix() for runs in cut]))
     else:
         together = Preferences.from_rankings(np.vstack([runs.to_ranking().matrix() for runs in cut]))
-    runs = DesignedRuns(together, "folds", [0] * len(selected), [1.0] * len(selected), Folds.about)
+    runs = RunsByBlock(together, "folds", [0] * len(selected), [1.0] * len(selected), Folds.about)
     return design_stability(runs, common.measure)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, stdtr, stdtrit
 
 from holdfast.checks import Matrix, as_names, read_only
-from holdfast.inference.designs import DesignedRuns, block_values
+from holdfast.inference.designs import RunsByBlock, block_values
 from holdfast.inference.estimate import StabilityEstimate, bind_similarity, convert_kind
 from holdfast.inference.intervals import Interval
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
@@ -224,7 +224,7 @@ class Points:
             values = _by_pseudo_values(point.estimate, chosen)
         return np.where(single, np.nan, values)
 
-    def _drawn_blocks(self, runs_by_block: DesignedRuns, drawn: "Drawn") -> Floats:
+    def _drawn_blocks(self, runs_by_block: RunsByBlock, drawn: "Drawn") -> Floats:
         (measure,) = bind_similarity([self.measure], runs_by_block.runs, self.X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedStabilityWarning)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from holdfast.cards import Svg, draw_line, make_bar
 from holdfast.checks import Matrix, as_names
-from holdfast.inference.designs import DesignedRuns, agreement_by_fraction, bind_measure, design_stability
+from holdfast.inference.designs import RunsByBlock, agreement_by_fraction, bind_measure, design_stability
 from holdfast.inference.estimate import bind_similarity
 from holdfast.inference.intervals import Student, check_level, jackknife_variance
 from holdfast.measures import Measure, UndefinedStabilityWarning, find_measure
@@ -194,7 +194,7 @@ def _read_scores(result: StudyTables, used: Mapping[int, str], metric: str | Non
     return table.assign(size=list(used))
 
 
-def _make_row(size: int, runs_by_block: DesignedRuns, measure: Measure, level: float) -> dict[str, Any]:
+def _make_row(size: int, runs_by_block: RunsByBlock, measure: Measure, level: float) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedStabilityWarning)  # all features are no selection
         estimate = design_stability(runs_by_block, measure)
@@ -224,7 +224,7 @@ SIZE_NAMES = ("size", "n_features", "k")
 
 def cut_to_sizes(
     result: StudyTables, name: str, sizes: Iterable[int] | None = None, *, fill: bool = False
-) -> tuple[dict[int, DesignedRuns], dict[int, str]]:
+) -> tuple[dict[int, RunsByBlock], dict[int, str]]:
     """Cut subsets of every size from rankings, weights or orders, or take those of a selector's candidates.
 
     Parameters
@@ -245,7 +245,7 @@ def cut_to_sizes(
     """
     wanted = None if sizes is None else sorted(set(map(int, sizes)))
     if gives_orders(result, name):
-        whole = take_whole_samples(result.designed(name))
+        whole = take_whole_samples(result.runs_by_block(name))
         ranked = whole.runs.to_ranking(ties="random", random_state=0)
         wanted = _default_sizes(whole.runs.n_features) if wanted is None else wanted
         return {size: replace(whole, runs=ranked.top(size, ties="lowest")) for size in wanted}, {}
@@ -265,7 +265,7 @@ def cut_to_sizes(
     return {size: fill_up(runs_by_block, size) for size, runs_by_block in cut.items()} if fill else cut, candidates
 
 
-def fill_up(runs_by_block: DesignedRuns, size: int) -> DesignedRuns:
+def fill_up(runs_by_block: RunsByBlock, size: int) -> RunsByBlock:
     """Add features that a run did not select, in a random order for each run with a fixed seed, up to a size."""
     runs = runs_by_block.runs
     if (runs.sizes >= size).all():
@@ -332,21 +332,21 @@ def _why_no_sizes(result: StudyTables, family: str) -> str:
     return "it selects as many features as it finds, and has no number of features to change"
 
 
-def _cut_to_size(result: StudyTables, candidates: Mapping[int, str], size: int) -> DesignedRuns:
+def _cut_to_size(result: StudyTables, candidates: Mapping[int, str], size: int) -> RunsByBlock:
     """The subsets of a size: those of a candidate that has it, or cut from the orders of another."""
     if size in candidates:
-        return take_whole_samples(result.designed(candidates[size]))
+        return take_whole_samples(result.runs_by_block(candidates[size]))
     *_, largest = candidates.values()
-    return take_whole_samples(result.designed(largest, top=size))
+    return take_whole_samples(result.runs_by_block(largest, top=size))
 
 
-def take_whole_samples(runs_by_block: DesignedRuns) -> DesignedRuns:
+def take_whole_samples(runs_by_block: RunsByBlock) -> RunsByBlock:
     """Return the runs of a candidate; of nested subsamples the whole ones, which are measured as plain runs."""
     if runs_by_block.design != "nested_subsamples":
         return runs_by_block
     whole = [run for run, fraction in enumerate(runs_by_block.fractions) if fraction == 1]
     blocks = [runs_by_block.blocks[run] for run in whole]
-    return DesignedRuns(runs_by_block.runs.take(whole), "runs", blocks, [1.0] * len(whole))
+    return RunsByBlock(runs_by_block.runs.take(whole), "runs", blocks, [1.0] * len(whole))
 
 
 def _default_sizes(d: int) -> list[int]:
@@ -390,7 +390,7 @@ def group_by_order(result: StudyTables, names: Iterable[str]) -> list[dict[int, 
     return [dict(sorted(group.items())) for group in groups.values()]
 
 
-def mean_overlaps(runs_by_block: DesignedRuns) -> Floats:
+def mean_overlaps(runs_by_block: RunsByBlock) -> Floats:
     """How many features two runs share: the mean over all pairs, then the same without each run (or block)."""
     if not runs_by_block.has_blocks:
         return _with_deleted(_run_sums(runs_by_block, range(runs_by_block.runs.n_runs)))
@@ -400,7 +400,7 @@ def mean_overlaps(runs_by_block: DesignedRuns) -> Floats:
     return np.append(values.mean() if n else np.nan, deleted)
 
 
-def block_overlaps(runs_by_block: DesignedRuns) -> tuple[NDArray[np.int64], Floats]:
+def block_overlaps(runs_by_block: RunsByBlock) -> tuple[NDArray[np.int64], Floats]:
     """How many features two runs of a block share on average: blocks of several runs, ascending, and their means."""
     members: dict[int, list[int]] = {}
     for run, block in enumerate(runs_by_block.blocks):
@@ -410,7 +410,7 @@ def block_overlaps(runs_by_block: DesignedRuns) -> tuple[NDArray[np.int64], Floa
     return np.array(list(several), dtype=np.int64), np.array(means, dtype=np.float64)
 
 
-def _run_sums(runs_by_block: DesignedRuns, runs: Sequence[int]) -> Floats:
+def _run_sums(runs_by_block: RunsByBlock, runs: Sequence[int]) -> Floats:
     """For each of these runs, how many features it shares with all others of them, in sum."""
     part = runs_by_block.runs.take(list(runs))
     matrix = part.to_sparse()
@@ -511,7 +511,7 @@ def find_groups(points: Points, times: Floats) -> list[SizedGroup]:
     subsets = [name for name in points.names if result.kinds.get(name) == "subset"]
     groups = []
     for candidates in group_by_order(result, subsets):
-        runs_by_block = [take_whole_samples(result.designed(name)) for name in candidates.values()]
+        runs_by_block = [take_whole_samples(result.runs_by_block(name)) for name in candidates.values()]
         overlaps = [_drawn_overlaps(points, one_size, times) for one_size in runs_by_block]
         mean_sizes = [float(one_size.runs.sizes.mean()) for one_size in runs_by_block]
         steps = entering_steps(overlaps, len(result.feature_names), mean_sizes)
@@ -520,7 +520,7 @@ def find_groups(points: Points, times: Floats) -> list[SizedGroup]:
     return groups
 
 
-def _drawn_overlaps(points: Points, runs_by_block: DesignedRuns, times: Floats) -> Floats:
+def _drawn_overlaps(points: Points, runs_by_block: RunsByBlock, times: Floats) -> Floats:
     """How many features two runs share on average, in each draw; copies of one run never meet."""
     splits = pd.Index(points.result.split_numbers(runs_by_block.runs))
     if runs_by_block.has_blocks:
@@ -681,7 +681,7 @@ def fraction_profile(
 def _profile_candidate(
     result: StudyTables, name: str, measure: Any, metric: str, level: float, X: Any, parameters: dict[str, Any]
 ) -> pd.DataFrame:
-    runs_by_block = result.designed(name)
+    runs_by_block = result.runs_by_block(name)
     chosen = bind_measure(runs_by_block, measure or DEFAULT_MEASURES[runs_by_block.runs.kind], X, parameters)
     agreements = agreement_by_fraction(runs_by_block, chosen)
     rows = []

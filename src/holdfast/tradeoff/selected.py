@@ -637,7 +637,7 @@ def default_candidate(result: StudyTables) -> str:
         warnings.simplefilter("ignore")
         if result.has_scores:
             try:
-                return choose(result).candidate
+                return choose(result, n_draws=0).candidate
             except ValueError:  # scores or stabilities are undefined
                 pass
         common, estimates = result.common_measure(), dict[str, StabilityEstimate | str]()

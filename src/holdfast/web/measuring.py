@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.inference.comparison import Comparisons, are_paired, compare_many
-from holdfast.inference.designs import DesignedRuns, design_comparisons, design_stability
+from holdfast.inference.designs import RunsByBlock, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import FrequencyClass, compare_frequencies, frequency_interval
 from holdfast.io.questions import Question, ReadingError
@@ -32,7 +32,7 @@ from holdfast.report.measured import (
     say_no_cause,
 )
 from holdfast.report.records import Cause, Features, Stability, Verdict
-from holdfast.study.exports import read_designed
+from holdfast.study.exports import read_runs_by_block
 from holdfast.study.stabilities import choose_common_measure
 from holdfast.text import format_count, format_number
 from holdfast.web.selections import (
@@ -154,25 +154,25 @@ def measure_selections(
     """Read selections and measure their stability."""
     with warnings_as_sentences() as cautions:
         read = read_runs(Path(path), **reading)
-        designed = read.designed
-        chosen = choose_measure(designed.runs.kind, measure)
-        estimate = design_stability(designed, chosen, undefined=parse_undefined(undefined))
-    subsets, top = as_subsets(designed.runs)
+        runs_by_block = read.runs_by_block
+        chosen = choose_measure(runs_by_block.runs.kind, measure)
+        estimate = design_stability(runs_by_block, chosen, undefined=parse_undefined(undefined))
+    subsets, top = as_subsets(runs_by_block.runs)
     features = describe_features(subsets, level, top=top)
     return Measurement(
-        kind=designed.runs.kind,
-        cut_from=None if read.held == designed.runs.kind else read.held,
+        kind=runs_by_block.runs.kind,
+        cut_from=None if read.held == runs_by_block.runs.kind else read.held,
         layout=read.layout,
         candidates=read.candidates,
         measure=chosen,
         stability=record_stability(estimate, level),
         verdict=judge_selections(estimate, features, level),
         features=features,
-        sizes=(int(designed.runs.sizes.min()), int(designed.runs.sizes.max())) if top is None else (),
-        causes=find_causes_alone(designed, estimate, features, level),
+        sizes=(int(runs_by_block.runs.sizes.min()), int(runs_by_block.runs.sizes.max())) if top is None else (),
+        causes=find_causes_alone(runs_by_block, estimate, features, level),
         no_cause=say_no_cause(estimate, level),
         swaps=_find_swaps(subsets),
-        plan=_plan(designed, estimate, level, half_width),
+        plan=_plan(runs_by_block, estimate, level, half_width),
         notes=(*read.notes, *cautions),
     )
 
@@ -185,9 +185,9 @@ def _find_swaps(subsets: Preferences) -> tuple[dict[str, Any], ...]:
     return tuple(rows)
 
 
-def _plan(designed: DesignedRuns, estimate: StabilityEstimate, level: float, half_width: float) -> str:
+def _plan(runs_by_block: RunsByBlock, estimate: StabilityEstimate, level: float, half_width: float) -> str:
     """Say how many resamples an interval of ± ``half_width`` needs, or why that is not known."""
-    if designed.design != "runs":
+    if runs_by_block.design != "runs":
         return "Resamples that belong together in blocks cannot show how many are needed."
     count = format_count(estimate.n_runs, "resample")
     if estimate.n_runs < ENOUGH:
@@ -413,13 +413,13 @@ def compare_selections(
         selections, files, notes = _read_all(paths, names, reading)
         if not 2 <= len(selections) <= MAX_COMPARED:
             raise ValueError(f"Expected 2 to {MAX_COMPARED} selections to compare, got {len(selections)}.")
-        kinds: dict[str, Kind] = {name: designed.runs.kind for name, designed in selections.items()}
-        universes = sorted({designed.runs.n_features for designed in selections.values()})
+        kinds: dict[str, Kind] = {name: runs_by_block.runs.kind for name, runs_by_block in selections.items()}
+        universes = sorted({runs_by_block.runs.n_features for runs_by_block in selections.values()})
         common = choose_common_measure(
             kinds, lambda name: float(selections[name].runs.sizes.mean()), universes[0], measure or None
         )
-        cut = {name: common.cut(designed) for name, designed in selections.items()}
-        measured = {designed.runs.kind for designed in cut.values()}
+        cut = {name: common.cut(runs_by_block) for name, runs_by_block in selections.items()}
+        measured = {runs_by_block.runs.kind for runs_by_block in cut.values()}
         kind = measured.pop() if len(measured) == 1 else "ranking"
         chosen = choose_measure(kind, str(common.measure))
         comparisons = _compare(cut, chosen, paired, level, undefined)
@@ -453,9 +453,9 @@ def compare_selections(
 
 def _read_all(
     paths: Sequence[str], names: Sequence[str], reading: Mapping[str, Any]
-) -> tuple[dict[str, DesignedRuns], dict[str, int], list[str]]:
+) -> tuple[dict[str, RunsByBlock], dict[str, int], list[str]]:
     """Return the selections of all files by name, which file each is from, and notes on how they were read."""
-    selections: dict[str, DesignedRuns] = {}
+    selections: dict[str, RunsByBlock] = {}
     files: dict[str, int] = {}
     notes: list[str] = []
     for file, (path, name) in enumerate(zip(map(Path, paths), names, strict=True)):
@@ -464,27 +464,27 @@ def _read_all(
         except ValueError as error:
             raise ReadingError(f"{name}: {error}", getattr(error, "question", None)) from None
         prefix = f"{name}: " if len(paths) > 1 else ""
-        for candidate, designed in by_candidate.items():
+        for candidate, runs_by_block in by_candidate.items():
             called = prefix + candidate if candidate else name
-            selections[called], files[called] = designed, file
+            selections[called], files[called] = runs_by_block, file
         notes += [f"{name}: {note}" for note in notes_on_file]
     return selections, files, notes
 
 
-def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, DesignedRuns], tuple[str, ...]]:
+def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, RunsByBlock], tuple[str, ...]]:
     """Return the selections of a file, by candidate if a study exported them; answers count where they are asked."""
     top = reading["top"]
     if is_exported(path):
-        exported = read_designed(path, None, None)
+        exported = read_runs_by_block(path, None, None)
         if len(exported) > MAX_COMPARED:
             raise ValueError(f"Expected at most {MAX_COMPARED} candidates to compare, got {len(exported)}.")
-        return {name: _cut_orders(designed, top) for name, designed in exported.items()}, ()
+        return {name: _cut_orders(runs_by_block, top) for name, runs_by_block in exported.items()}, ()
     answers = {name: reading[name] for name in READING if reading[name] is not None}
     given: dict[str, Any] = {}
     while True:
         try:
             read = read_runs(path, **given)
-            return {"": _cut_orders(read.designed, top)}, read.notes
+            return {"": _cut_orders(read.runs_by_block, top)}, read.notes
         except ValueError as error:
             question = getattr(error, "question", None)
             option = "layout" if question is None or question.option not in READING else question.option
@@ -493,24 +493,24 @@ def _read_file(path: Path, reading: Mapping[str, Any]) -> tuple[dict[str, Design
             given[option] = answers[option]
 
 
-def _cut_orders(designed: DesignedRuns, top: int | None) -> DesignedRuns:
+def _cut_orders(runs_by_block: RunsByBlock, top: int | None) -> RunsByBlock:
     """Cut rankings and weights to the best features; subsets among them stay."""
-    return designed if designed.runs.kind == "subset" else cut_to_best(designed, top)
+    return runs_by_block if runs_by_block.runs.kind == "subset" else cut_to_best(runs_by_block, top)
 
 
 def _compare(
-    selections: Mapping[str, DesignedRuns], measure: str, paired: bool | None, level: float, undefined: str
+    selections: Mapping[str, RunsByBlock], measure: str, paired: bool | None, level: float, undefined: str
 ) -> Comparisons:
     """Compare each with each; candidates of one study by their splits, others as labels or the reader say."""
     options: dict[str, Any] = {"level": level, "undefined": parse_undefined(undefined)}
-    if any(designed.has_blocks for designed in selections.values()):
-        if len({designed.design for designed in selections.values()}) > 1:
+    if any(runs_by_block.has_blocks for runs_by_block in selections.values()):
+        if len({runs_by_block.design for runs_by_block in selections.values()}) > 1:
             raise ValueError(
                 "Expected selections whose resamples belong together in one way, got some in blocks and some not; "
                 "compare candidates of one study."
             )
         return design_comparisons(selections, measure, **options)
-    runs = {name: designed.runs for name, designed in selections.items()}
+    runs = {name: runs_by_block.runs for name, runs_by_block in selections.items()}
     for first, second in itertools.combinations(runs.values(), 2) if paired is None else ():
         try:
             are_paired(first, second, None)

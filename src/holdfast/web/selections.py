@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.inference.designs import DesignedRuns
+from holdfast.inference.designs import RunsByBlock
 from holdfast.inference.estimate import Undefined
 from holdfast.io.delimited import DEFAULT_SEPARATORS
 from holdfast.io.files import as_number, file_ending, read_text
 from holdfast.io.loading import ENDINGS
-from holdfast.io.questions import Question, ReadingError, ask_n_features, plain_note
+from holdfast.io.questions import Question, ReadingError, ask, plain_note
 from holdfast.io.selections import (
     from_number_frame,
     holds_matrix,
@@ -30,9 +30,9 @@ from holdfast.io.selections import (
     write_preferences,
 )
 from holdfast.measures import MEASURES, find_measure
-from holdfast.plots.sources import designed_runs
+from holdfast.plots.sources import find_runs_by_block
 from holdfast.preferences import Kind, Preferences
-from holdfast.study.exports import read_designed
+from holdfast.study.exports import read_runs_by_block
 from holdfast.study.stabilities import DEFAULT_MEASURES
 from holdfast.web.folder import cache_file, replacing, write_private
 from holdfast.web.forms import NamedOption, needs_only_runs
@@ -57,7 +57,7 @@ class ReadRuns:
 
     Attributes
     ----------
-    designed : DesignedRuns
+    runs_by_block : RunsByBlock
         The runs, with how they belong together.
     held : {"subset", "ranking", "weighting"}
         What they were before they were cut.
@@ -69,7 +69,7 @@ class ReadRuns:
         How the file was read, where that is open.
     """
 
-    designed: DesignedRuns
+    runs_by_block: RunsByBlock
     held: Kind
     layout: Layout
     candidates: tuple[str, ...] = ()
@@ -103,39 +103,46 @@ def read_runs(
     elif layout == "lists":
         runs = _read_lists(path, n_features)
     elif cached is None and is_exported(path):
-        exported = read_designed(path, kind, n_features)
-        designed = pick_candidate(path, exported, candidate)
+        exported = read_runs_by_block(path, kind, n_features)
+        runs_by_block = pick_candidate(path, exported, candidate)
         return ReadRuns(
-            designed=cut_to_best(designed, top), held=designed.runs.kind, layout="exported", candidates=tuple(exported)
+            runs_by_block=cut_to_best(runs_by_block, top),
+            held=runs_by_block.runs.kind,
+            layout="exported",
+            candidates=tuple(exported),
         )
     else:
         runs, note = cached or read_selections(path, **options)
         if cached is None:
             write_cached(path, options, runs, note)
         held_as, notes = "table" if holds_matrix(path) else "lists", () if note is None else (plain_note(note),)
-    return ReadRuns(designed=cut_to_best(designed_runs(runs, None), top), held=runs.kind, layout=held_as, notes=notes)
+    return ReadRuns(
+        runs_by_block=cut_to_best(find_runs_by_block(runs, None), top), held=runs.kind, layout=held_as, notes=notes
+    )
 
 
 def _read_lists(path: Path, n_features: int | None) -> Preferences:
     """Read a text as lists of features, one run per line, whatever its ending says."""
     runs = read_lists(path)
     if n_features is None:
-        raise ReadingError("Expected the number of features there were.", ask_n_features(least_features(runs)))
+        least = least_features(runs)
+        question = ask("n-features", [least] if least else [])
+        raise ReadingError("Expected the number of features there were.", question)
     if all(member.isdecimal() and len(member) < 16 for run in runs for member in run):
         return Preferences.from_sets([[int(member) for member in run] for run in runs], n_features=n_features)
     return Preferences.from_sets(runs, n_features=n_features)
 
 
-def cut_to_best(designed: DesignedRuns, top: int | None) -> DesignedRuns:
+def cut_to_best(runs_by_block: RunsByBlock, top: int | None) -> RunsByBlock:
     """Cut rankings or weights to the best features, if that is asked for."""
     if top is None:
-        return designed
-    if designed.runs.kind == "subset":
+        return runs_by_block
+    if runs_by_block.runs.kind == "subset":
         raise ValueError(
             "Expected rankings or weights to take the best features of, got selections; leave the number of best "
             "features empty."
         )
-    return replace(designed, runs=designed.runs.top(top))
+    return replace(runs_by_block, runs=runs_by_block.runs.top(top))
 
 
 # Options

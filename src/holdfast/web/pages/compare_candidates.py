@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast import plots
-from holdfast.inference.designs import DesignedRuns
+from holdfast.inference.designs import RunsByBlock
 from holdfast.plots.embed import draw_figure
 from holdfast.plots.selection_map import draw_selection_map
 from holdfast.plots.sources import BLOCKS
@@ -69,16 +69,16 @@ def find_columns(runs: Sequence[Preferences]) -> NDArray[np.int64]:
     return order[np.asarray(total)[order] > 0]
 
 
-def map_columns(designed: DesignedRuns, columns: NDArray[np.int64]) -> SelectionMap | None:
+def map_columns(runs_by_block: RunsByBlock, columns: NDArray[np.int64]) -> SelectionMap | None:
     """Return which resample selected which of these features; None if nothing was selected."""
-    runs = designed.runs
+    runs = runs_by_block.runs
     if not columns.size or not runs.sizes.any():
         return None
     names = display_names(runs.features[column] for column in columns.tolist())
     part = Preferences.from_matrix(runs.to_sparse()[:, columns].toarray(), features=names)
     part = replace(part, labels=runs.labels)
-    in_blocks = designed.design in BLOCKS and len(set(designed.blocks)) > 1
-    blocks = [f"{BLOCKS[designed.design]} {block + 1}" for block in designed.blocks] if in_blocks else None
+    in_blocks = runs_by_block.design in BLOCKS and len(set(runs_by_block.blocks)) > 1
+    blocks = [f"{BLOCKS[runs_by_block.design]} {block + 1}" for block in runs_by_block.blocks] if in_blocks else None
     data = plots.selection_map_data(part, show="all", blocks=blocks)
     always, sometimes = runs.counts == runs.n_runs, (runs.counts > 0) & (runs.counts < runs.n_runs)
     whole = replace(data, order="frequency", n_always=int(always.sum()), n_sometimes=int(sometimes.sum()))
@@ -194,22 +194,23 @@ def _compare(result: StudyResult, page: Page) -> dict[str, Any]:
     names, options = [page.first, page.second], page.options
     common = result.common_measure(names, options.measure)
     subsets = [_as_subsets(result, name, common) for name in names]
-    columns = find_columns([designed.runs for designed in subsets])
+    columns = find_columns([runs_by_block.runs for runs_by_block in subsets])
     candidates = [make_candidate(result, name, common, options) for name in names]
     return {
         "features": compare_features(names, subsets[0].runs, subsets[1].runs, options.level),
-        "sides": tuple(replace(candidate, size=float(designed.runs.sizes.mean()))
-                       for candidate, designed in zip(candidates, subsets, strict=True)),
-        "maps": tuple(map_columns(designed, columns) for designed in subsets),
+        "sides": tuple(replace(candidate, size=float(runs_by_block.runs.sizes.mean()))
+                       for candidate, runs_by_block in zip(candidates, subsets, strict=True)),
+        "maps": tuple(map_columns(runs_by_block, columns) for runs_by_block in subsets),
         "stability": _compare_stability(result, page), "score": _compare_score(result, page),
-        "overlap": describe_overlap(*(designed.runs for designed in subsets)), "notes": _notes(result, page, subsets),
+        "overlap": describe_overlap(*(runs_by_block.runs for runs_by_block in subsets)),
+        "notes": _notes(result, page, subsets),
     }  # fmt: skip
 
 
-def _as_subsets(result: StudyResult, name: str, common: CommonMeasure) -> DesignedRuns:
+def _as_subsets(result: StudyResult, name: str, common: CommonMeasure) -> RunsByBlock:
     """What a candidate selected; of rankings and weights the best features, as many as the others select."""
     top = common.top or common_size([], len(result.feature_names))
-    return CommonMeasure(common.measure, top).cut(result.designed(name))
+    return CommonMeasure(common.measure, top).cut(result.runs_by_block(name))
 
 
 # Differences
@@ -269,7 +270,7 @@ def _make_difference(
     )
 
 
-def _notes(result: StudyResult, page: Page, subsets: Sequence[DesignedRuns]) -> tuple[str, ...]:
+def _notes(result: StudyResult, page: Page, subsets: Sequence[RunsByBlock]) -> tuple[str, ...]:
     n, notes = len(result.candidates), [describe_unfinished(result)]
     if n > 2:
         notes.append(
@@ -278,7 +279,7 @@ def _notes(result: StudyResult, page: Page, subsets: Sequence[DesignedRuns]) -> 
         )
     ordering = [page.labels.candidate(name) for name in (page.first, page.second) if result.kinds[name] != "subset"]
     if ordering:
-        best = max(designed.runs.sizes.max() for designed in subsets)
+        best = max(runs_by_block.runs.sizes.max() for runs_by_block in subsets)
         verb = "orders" if len(ordering) == 1 else "order"
         notes.append(f"{' and '.join(ordering)} {verb} all features; the best {best} count as selected.")
     return tuple(filter(None, notes))

@@ -249,11 +249,11 @@ def select_size(snapshot: Snapshot, source: ProfileSource, size: int, options: C
 
     def select(result: StudyResult) -> dict[str, Any]:
         (point,) = make_line(result, source.name, options, [size])["points"]
-        (designed,) = cut_to_sizes(result, source.name, [size])[0].values()
-        table = feature_table(designed.runs, level=options.level).head(MAX_FEATURES)
-        columns = np.argsort(-designed.runs.counts, kind="stable")[: len(table)]  # in the order of the table
+        (runs_by_block,) = cut_to_sizes(result, source.name, [size])[0].values()
+        table = feature_table(runs_by_block.runs, level=options.level).head(MAX_FEATURES)
+        columns = np.argsort(-runs_by_block.runs.counts, kind="stable")[: len(table)]  # in the order of the table
         rows = table.assign(feature=table["feature"].map(show_name), column=columns)
-        n_runs, n_selected = designed.runs.n_runs, int((designed.runs.counts > 0).sum())
+        n_runs, n_selected = runs_by_block.runs.n_runs, int((runs_by_block.runs.counts > 0).sum())
         return {
             "family": source.name, "size": size, "n_runs": n_runs, "n_selected": n_selected,
             "features": rows[["feature", "column", "count", "frequency", "low", "high"]].to_dict("records"),
