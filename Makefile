@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Also what `make test` leaves out, as it takes long.
 ALL := -m "not browser and not server and not fuzz"
 
-.PHONY: demo test test-all test-rest test-app test-smoke test-lowest test-gpu wheel-test check bench validate reproduce docs clean
+.PHONY: demo test test-all test-rest test-app test-smoke test-lowest test-gpu wheel-test check bench validate reproduce reproduce-full docs clean
 
 demo: .venv/app
 	$(BIN)/holdfast demo
@@ -67,9 +67,17 @@ validate: .venv/dev
 	HOLDFAST_HEAVY=1 $(BIN)/python -m pytest -n 2 $(ALL)
 	$(BIN)/python tests/validity --write $(ARGS)
 
-# All experiments of the five papers, some hours; what is finished is kept in build/, so that it goes on where it was stopped.
+# All experiments of the five papers at one seed, from nothing, some hours; log in build/reproduce/full/log.txt. Where it
+# was stopped, the command below continues.
+REPRODUCE = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m reproductions all --jobs 2 --out docs/reproductions
 reproduce: .venv/dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m reproductions all --jobs 2 --out docs/reproductions --stores build/reproductions $(ARGS)
+	rm -rf build/reproduce
+	$(REPRODUCE) --stores build/reproduce $(ARGS)
+
+# The same over four seeds, with the largest simulations: about four times as long for the seeds, and as much again for
+# the simulations. It continues where it was stopped.
+reproduce-full: .venv/dev
+	$(REPRODUCE) --stores build/reproduce-full --large --seed 0 --seed 1 --seed 2 --seed 3 $(ARGS)
 
 docs: .venv/dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

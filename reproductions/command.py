@@ -1,8 +1,8 @@
-"""The command that does the experiments of the papers again: ``python -m reproductions``."""
+"""The command that repeats the experiments of the papers: ``python -m reproductions``."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,10 +10,10 @@ from holdfast.cli import options
 from holdfast.cli.app import Json
 from holdfast.cli.running import stopped_cleanly
 from holdfast.cli.terminal import console, notes, print_json, print_stderr, table, write_json
-from holdfast.serialization import to_json
+from holdfast.serialization import to_json, to_plain
 
 if TYPE_CHECKING:
-    from reproductions.kept import KeptOutcome
+    from reproductions.stored import StoredOutcome
 
 
 app = typer.Typer(name="python -m reproductions", rich_markup_mode="markdown", pretty_exceptions_enable=False)
@@ -27,12 +27,25 @@ def reproduce(
     listed: Annotated[
         bool, typer.Option("--list", help="List the experiments, and which data sets they need.")
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A small part of each only, within seconds.")] = False,
+    seeds: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--seed", metavar="N", help="Seed of all random numbers (default 0); repeat it for claims over several."
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Try within seconds that everything runs: no verdicts, no pages.")
+    ] = False,
+    large: Annotated[bool, typer.Option("--large", help="The largest simulations too.")] = False,
+    compare_seeds: Annotated[
+        bool,
+        typer.Option("--compare-seeds", help="Print which verdicts change at other stored seeds; runs nothing."),
+    ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the pages go.")] = Path(
         "reproductions"
     ),
     stores: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where studies and outcomes are kept (default: DIR/stores).")
+        Path | None, typer.Option(metavar="DIR", help="Where studies and outcomes are stored (default: DIR/stores).")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Do finished experiments again.")] = False,
     device: options.Device = None,
@@ -40,38 +53,55 @@ def reproduce(
     quiet: options.Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Do experiments of the papers behind holdfast again: published numbers beside ours, verdicts, pictures.
+    """Repeat experiments of the papers behind holdfast: published numbers next to ours, verdicts, pictures.
 
-    What is finished is kept: the same command goes on where it was stopped. Real data sets are looked for in the
+    What is finished is stored: the same command continues where it was stopped. Real data sets are looked for in the
     folder that HOLDFAST_DATA names; experiments whose data are not there are skipped.
 
     **Examples**
 
     `python -m reproductions --list`
 
-    `python -m reproductions nogueira2016 --quick`
+    `python -m reproductions nogueira2016 --seed 0 --seed 1`
 
     `python -m reproductions all --jobs 2 --out reproductions`
+
+    `python -m reproductions --compare-seeds --out reproductions`
     """
     from reproductions import running
 
     if listed:
         _print_list(names or ["all"], as_json)
         return
+    if compare_seeds:
+        folder = running.find_folder(out, stores, quick=quick, large=large)
+        _print_comparison(folder, seeds or [0], as_json)
+        return
     if not names:
         raise ValueError("Expected names of experiments or papers, or all, got none; --list lists them.")
-    with notes(quiet), stopped_cleanly("what is finished is kept: run the same command again to go on"):
-        found, undone = running.reproduce(
-            names, out, stores=stores, quick=quick, again=again, n_jobs=jobs or 1, device=device,
-            say=(lambda line: None) if quiet else print_stderr,
+    with notes(quiet), stopped_cleanly("what is finished is stored: run the same command again to continue"):
+        outcomes, failures = running.reproduce(
+            names, out, stores=stores, seeds=seeds or [0], quick=quick, large=large, again=again, n_jobs=jobs or 1,
+            device=device, report=(lambda line: None) if quiet else print_stderr,
         )  # fmt: skip
     if as_json:
-        record = {"schema": "holdfast.reproduction/1", "outcomes": found, "undone": undone, "pages": str(out)}
+        plain = [_describe(outcome, with_verdicts=not quick) for outcome in outcomes]
+        pages = None if quick else str(out)
+        record = {"schema": "holdfast.reproduction/2", "outcomes": plain, "failures": failures, "pages": pages}
         write_json(to_json(record))
     else:
-        _print(found, undone, out)
-    if any(reason.startswith("failed") for reason in undone.values()):
+        _print(outcomes, failures, out, quick)
+    if any(reason.startswith("failed") for reason in failures.values()):
         raise typer.Exit(1)
+
+
+def _describe(outcome: "StoredOutcome", *, with_verdicts: bool) -> dict[str, Any]:
+    """Return an outcome as JSON holds it, with the verdict of each claim."""
+    plain = to_plain(outcome)
+    claims = plain.pop("claims")
+    if with_verdicts:
+        plain["claims"] = [{**to_plain(claim), "verdict": claim.verdict} for claim in outcome.claims]
+    return {**plain, "n_claims": len(claims)}
 
 
 def _print_list(names: Sequence[str], as_json: bool) -> None:
@@ -81,7 +111,7 @@ def _print_list(names: Sequence[str], as_json: bool) -> None:
     here = set(available())
     chosen = find_experiments(list(names))
     if as_json:
-        about = [{**item.about.to_dict(), "at_hand": [name for name in item.data if name in here]} for item in chosen]
+        about = [{**item.about.to_dict(), "available": [name for name in item.data if name in here]} for item in chosen]
         print_json("records", {"reproduce": about})
         return
     rows = (
@@ -92,16 +122,49 @@ def _print_list(names: Sequence[str], as_json: bool) -> None:
     console().print(table("experiment", "of the paper", "about", "data sets", rows=rows))
 
 
-def _print(found: "Sequence[KeptOutcome]", undone: Mapping[str, str], out: Path) -> None:
-    from reproductions.pages import summarize_verdicts
+def _print_comparison(folder: Path, seeds: Sequence[int], as_json: bool) -> None:
+    from reproductions.running import find_seeds, read_combined
+    from reproductions.stored import compare_seeds
+
+    others = [seed for seed in find_seeds(folder) if seed not in seeds]
+    on_pages = read_combined(folder, seeds)
+    if not on_pages or not others:
+        missing = "another seed" if on_pages else f"seed {seeds[0]}"
+        raise ValueError(f"Expected stored outcomes of {missing} in {folder}, got none; run them with --seed.")
+    compared = compare_seeds(on_pages, [outcome for seed in others for outcome in read_combined(folder, [seed])])
+    if as_json:
+        print_json("records", {"compare_seeds": to_plain(compared)})
+        return
+    shown = console()
+    for line in compared.changed:
+        shown.print(line)
+    shown.print(
+        f"{len(compared.changed)} of {compared.n_decided} verdicts that are not open at seed "
+        f"{', '.join(map(str, seeds))} ({compared.share:.1%}) change at seed {', '.join(map(str, others))}; "
+        f"{compared.n_reversed} of them are reversed, the others become open."
+    )
+
+
+def _print(outcomes: "Sequence[StoredOutcome]", failures: Mapping[str, str], out: Path, quick: bool) -> None:
+    from reproductions.records import KINDS, count_verdicts
 
     shown = console()
-    for outcome in found:
-        shown.print(f"\n{outcome.experiment}", style="bold")
-        rows = ([check.verdict, check.published or "–", check.ours, check.claim] for check in outcome.checks)
-        shown.print(table("verdict", "published", "ours", "claim", rows=rows))
-    for name, reason in undone.items():
+    for outcome in outcomes:
+        shown.print(f"\n{outcome.experiment}, seed {outcome.seeds[0]}", style="bold")
+        if quick:
+            shown.print(
+                f"ran in {outcome.seconds:.0f} s: {len(outcome.claims)} claims, {len(outcome.tables)} tables, "
+                f"{len(outcome.pictures)} pictures"
+            )
+        else:
+            rows = ([item.verdict, item.printed or "–", str(item.evidence), item.claim] for item in outcome.claims)
+            shown.print(table("verdict", "printed", "ours", "claim", rows=rows))
+    for name, reason in failures.items():
         shown.print(f"\n{name}: {reason}")
-    if found:
-        verdicts = summarize_verdicts(check for outcome in found for check in outcome.checks)
-        shown.print(f"\n{verdicts} The pages are in {out}: open {out / 'index.md'}.")
+    if quick:
+        shown.print("\nA quick run shows that everything runs; it does too little for verdicts.")
+    elif outcomes:
+        claims = [claim for outcome in outcomes for claim in outcome.claims]
+        counts = [sentence for kind in KINDS if (sentence := count_verdicts(claims, kind))]
+        shown.print("\n" + "\n".join(counts))
+        shown.print(f"The pages are in {out}: open {out / 'index.md'}.")

@@ -1,4 +1,23 @@
-"""What an experiment is, and all of them by name."""
+"""What an experiment is, and all of them by name.
+
+An experiment is a function over the public API. It is given a workbench and returns an outcome; its tables and figures
+are listed in ``exhibits.toml``. In ten lines::
+
+    @experiment("hamer2020", "sizes", shows="Figure 9", title="stability by size", data=("alon",),
+                question="Are longer lists of features more stable?")
+    def sizes(bench):
+        X, y = bench.load("alon")
+        plan = hf.Study([hf.selectors.Variance(20), hf.selectors.Variance(10)],
+                        hf.Bootstrap(bench.choose(1000, 20)), random_state=bench.seed)
+        result = bench.study("sizes", plan, X, y)          # stored: continues where it was stopped
+        gain = hf.compare(*(result.preferences(name) for name in result.candidates))
+        return Outcome(
+            claims=[Claim(claim="Longer lists are considerably more stable.", exhibit="Figure 9", printed="0.2 more",
+                          evidence=Evidence.from_error(gain.difference, gain.standard_error, "bootstrap samples"),
+                          rule=Rule.word("considerably", "stability"))],
+            tables=[Table(title="Stability by size", frame=result.summary())],
+        )
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,11 +51,13 @@ class Experiment:
     shows : str
         The part of the paper that it repeats: ``"Table 2 and Figure 2"``.
     title : str
-        What it is about, in a line.
+        What it is about, in a line: the heading of its section.
+    question : str
+        What it asks, in a sentence.
     run : callable
         Takes a workbench and returns an outcome.
     data : tuple of str
-        Real data sets that it is about; it is done with those that are at hand, and skipped if there is none.
+        Real data sets that it is about; it is done with those that are available, and skipped if there is none.
     """
 
     paper: str
@@ -44,6 +65,7 @@ class Experiment:
     shows: str
     title: str
     run: Run
+    question: str = ""
     data: tuple[str, ...] = ()
 
     @property
@@ -66,11 +88,15 @@ EXPERIMENTS: Registry[Experiment] = Registry("experiment", where="python -m repr
 """All experiments by name, in the order of the papers; :func:`load_experiments` fills it."""
 
 
-def experiment(paper: str, short: str, *, shows: str, title: str, data: tuple[str, ...] = ()) -> Callable[[Run], Run]:
+def experiment(
+    paper: str, short: str, *, shows: str, title: str, question: str = "", data: tuple[str, ...] = ()
+) -> Callable[[Run], Run]:
     """Register a function as an experiment (see :class:`Experiment`)."""
 
     def register(run: Run) -> Run:
-        EXPERIMENTS.add(Experiment(paper=paper, short=short, shows=shows, title=title, run=run, data=data))
+        EXPERIMENTS.add(
+            Experiment(paper=paper, short=short, shows=shows, title=title, run=run, question=question, data=data)
+        )
         return run
 
     return register
@@ -86,7 +112,7 @@ def load_experiments() -> Registry[Experiment]:
 def find_experiments(names: list[str]) -> list[Experiment]:
     """Return the experiments of these names, of whole papers, or ``all`` of them, each once and in order."""
     known = load_experiments()
-    asked = set()
+    chosen = set()
     for name in names:
         of_paper = [item.name for item in known.values() if name in ("all", item.paper)]
         if not of_paper and name not in known:
@@ -95,5 +121,5 @@ def find_experiments(names: list[str]) -> list[Experiment]:
                 f"Expected the name of an experiment or of a paper, or all, got {name!r}{hint} python -m reproductions "
                 "--list lists them."
             )
-        asked.update(of_paper or [known[name].name])
-    return [item for item in known.values() if item.name in asked]
+        chosen.update(of_paper or [known[name].name])
+    return [item for item in known.values() if item.name in chosen]

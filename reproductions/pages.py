@@ -1,4 +1,4 @@
-"""Pages of what was reproduced: one per paper, and one of all verdicts, in Markdown."""
+"""Pages in Markdown: one of all tables and figures, and one for each paper."""
 
 import inspect
 import re
@@ -8,37 +8,37 @@ from importlib import import_module
 from pathlib import Path
 
 from holdfast.references import REFERENCES
+from reproductions.exhibits import Row, RowVerdict, make_row, read_exhibits
 from reproductions.experiments import PAPERS, Experiment, load_experiments
-from reproductions.kept import KeptOutcome, KeptTable
-from reproductions.records import Check, Verdict
+from reproductions.records import KINDS, WORDS, Claim, Kind, count_verdicts
+from reproductions.stored import StoredOutcome, format_rows
 
-WORDS: dict[Verdict, str] = {"reproduced": "✓ reproduced", "not reproduced": "✗ not reproduced", "open": "? open"}
-QUICK = (
-    "These pages are of a quick run, which does a small part of each experiment: their verdicts say little. "
-    "`python -m reproductions all` does the whole."
-)
-TIMES = (
-    "All random numbers come from fixed seeds, so that the same command gives the same numbers. Times are of the last "
-    "run, which does not fit anew what studies had kept."
-)
-INTRODUCTION = (
-    "Every table and figure of the five papers behind holdfast that data allow, done again with holdfast: the "
-    "published numbers beside ours, a verdict on each claim by a rule that stands beside it, and the pictures. Rules "
-    "were fixed before the runs that they judge, but for those of which the page of a paper says otherwise. A claim is "
-    "*open* where our own uncertainty leaves room for both answers. A miss is told as a miss, with the likely reason; "
-    "nothing was tuned to hit a number. `python -m reproductions --list` lists the experiments, `python -m "
-    "reproductions NAME` does one again, `make reproduce` all of them."
-)
+SIGNS: dict[str, str] = {"holds": "✓", "holds in part": "(✓)", "does not hold": "✗", "open": "?"}
+TITLES: dict[Kind, str] = {
+    "empirical": "Claims of the paper", "exact": "Exact checks", "beyond": "Beyond the paper"
+}  # fmt: skip
+INTRODUCTION = """\
+The experiments of five papers on the stability of feature selection, repeated with holdfast. The first table has one
+row for each of their tables and figures with results, and says whether it holds.
+
+A claim is judged by one rule: our number has a 95 % interval over what could vary (resamples, data sets, seeds); the
+claim *holds* if the whole interval meets the rule, *does not hold* if no part of it does, and is *open* otherwise. What
+the rule would say at half and at twice its threshold stands next to it. Words mean the same in all papers ([the table
+of words](#what-words-mean)). Three kinds of claims are counted apart: what the papers say of data and simulations;
+exact checks of their formulas, theorems and worked examples; and what we did beyond the papers.
+
+[How to redo one figure in ten lines](redo.md). `python -m reproductions --list` lists the experiments,
+`python -m reproductions NAME` repeats one, `make reproduce` all of them."""
 
 
-def write_pages(outcomes: Sequence[KeptOutcome], folder: Path, out: Path) -> None:
+def write_pages(outcomes: Sequence[StoredOutcome], folder: Path, out: Path) -> None:
     """Write the pages of these outcomes, whose pictures lie in the folders of their experiments."""
     known = load_experiments()
     by_paper = {paper: [item for item in outcomes if known[item.experiment].paper == paper] for paper in PAPERS}
     by_paper = {paper: found for paper, found in by_paper.items() if found}
-    for paper, found in by_paper.items():
-        (out / f"{paper}.md").write_text(paper_page(paper, found), encoding="utf-8")
-        for outcome in found:
+    for paper, of_paper in by_paper.items():
+        (out / f"{paper}.md").write_text(paper_page(paper, of_paper), encoding="utf-8")
+        for outcome in of_paper:
             for picture in outcome.pictures:
                 drawn = (folder / outcome.experiment / picture.file).read_text(encoding="utf-8")
                 (out / picture.file).write_text(slim_svg(drawn), encoding="utf-8")
@@ -48,72 +48,162 @@ def write_pages(outcomes: Sequence[KeptOutcome], folder: Path, out: Path) -> Non
 def slim_svg(drawn: str) -> str:
     """Return a picture without a description of each of its marks, and with coordinates to a tenth of a point."""
     plain = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", drawn)
-    return re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(r"\d+\.\d+", _tenths, path[0]), plain)
+    return re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(r"\d+\.\d+", _round_to_tenths, path[0]), plain)
 
 
-def _tenths(number: re.Match[str]) -> str:
+def _round_to_tenths(number: re.Match[str]) -> str:
     return f"{float(number[0]):.1f}".removesuffix(".0")
 
 
-def paper_page(paper: str, outcomes: Sequence[KeptOutcome]) -> str:
-    """Return the page of a paper."""
-    publication = REFERENCES[paper]
-    known = load_experiments()
-    parts = [
-        f"# {publication.short}",
-        f"{publication.text}" + (f" <{publication.link}>" if publication.link else ""),
-        *([QUICK] if outcomes[0].quick else []),
-        f"**{summarize_verdicts(check for outcome in outcomes for check in outcome.checks)}**",
-        _limits(paper),
-        *(part for outcome in outcomes for part in _sections(known[outcome.experiment], outcome)),
-        "## Where, and how long",
-        TIMES,
-        "\n".join(f"- {_took(outcome)}" for outcome in outcomes),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+# All papers
 
 
-def index_page(by_paper: dict[str, list[KeptOutcome]]) -> str:
-    """Return the page of all verdicts."""
+def index_page(by_paper: dict[str, list[StoredOutcome]]) -> str:
+    """Return the page of all tables and figures."""
     known = load_experiments()
-    checks = [check for found in by_paper.values() for outcome in found for check in outcome.checks]
-    rows = [
-        (f"[{REFERENCES[paper].short}]({paper}.md)", *_counts(check for outcome in found for check in outcome.checks))
-        for paper, found in by_paper.items()
-    ]
-    claims = [
+    rows = [make_row(exhibit, by_paper.get(exhibit.paper, [])) for exhibit in read_exhibits()]
+    claims = [claim for outcomes in by_paper.values() for outcome in outcomes for claim in outcome.claims]
+    by_experiment = [
         (
             f"[{_short(paper)}, {known[outcome.experiment].shows}]({paper}.md#{_anchor(known[outcome.experiment])})",
-            check.claim, check.published or "–", check.ours, WORDS[check.verdict],
+            *(_count(outcome.claims, kind) for kind in KINDS),
         )
-        for paper, found in by_paper.items() for outcome in found for check in outcome.checks
+        for paper, outcomes in by_paper.items() for outcome in outcomes
     ]  # fmt: skip
-    quick = any(outcome.quick for found in by_paper.values() for outcome in found)
-    parts = [
+    return _join(
         "# The five papers, reproduced",
         INTRODUCTION,
-        QUICK if quick else "",
-        f"**{summarize_verdicts(checks)}**",
-        _table(("paper", "reproduced", "not reproduced", "open"), rows),
-        "## All claims",
-        _table(("where", "claim", "published", "ours", "verdict"), claims),
-        "```{toctree}\n:hidden:\n\n" + "\n".join(by_paper) + "\n```",
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def summarize_verdicts(checks: Iterable[Check]) -> str:
-    """Return how many claims were reproduced, in words."""
-    counted = Counter(check.verdict for check in checks)
-    return (
-        f"{counted['reproduced']} of {counted.total()} claims reproduced, {counted['not reproduced']} not, "
-        f"{counted['open']} open."
+        f"**{summarize_rows(rows)} {count_verdicts(claims, 'empirical')}**",
+        _row_table(rows),
+        "## Three counts",
+        "\n".join(f"- {sentence}" for kind in KINDS if (sentence := count_verdicts(claims, kind))),
+        "Verdicts by experiment: ✓ holds, ✗ does not hold, ? open. The claims themselves are on the pages of the "
+        "papers.",
+        format_rows(("experiment", *KINDS), by_experiment),
+        "## What words mean",
+        "Thresholds on the difference of two numbers, chosen before the full runs.",
+        _word_table(),
+        "```{toctree}\n:hidden:\n\n" + "\n".join([*by_paper, "redo"]) + "\n```",
     )
 
 
-def _counts(checks: Iterable[Check]) -> list[str]:
-    counted = Counter(check.verdict for check in checks)
-    return [str(counted[verdict]) for verdict in WORDS]
+def summarize_rows(rows: Sequence[Row]) -> str:
+    """Return how many tables and figures hold, in words."""
+    counts = Counter(row.verdict for row in rows)
+    texts: dict[RowVerdict, str] = {
+        "holds": "hold", "holds in part": "hold in part", "does not hold": "do not hold", "open": "are open",
+        "data not to be had": "could not be repeated", "not run": "were not run",
+    }  # fmt: skip
+    parts = [f"{counts[verdict]} {text}" for verdict, text in texts.items() if counts[verdict]]
+    return f"Of {len(rows)} tables and figures {', '.join(parts)}."
+
+
+def _row_table(rows: Sequence[Row]) -> str:
+    known = load_experiments()
+    cells = []
+    for row in rows:
+        exhibit = row.exhibit
+        name = f"{_short(exhibit.paper)}, {exhibit.name}"
+        experiment = known.get(f"{exhibit.paper}-{exhibit.experiment}")
+        if experiment and row.verdict != "not run":
+            name = f"[{name}]({exhibit.paper}.md#{_anchor(experiment)})"
+        ours = f"![{row.picture.finding}]({row.picture.file})" if row.picture else row.numbers
+        cells.append((name, exhibit.shows, ours, _sign(row.verdict), row.sentence))
+    return format_rows(("in the paper", "what it shows", "ours", "verdict", "why"), cells)
+
+
+def _word_table() -> str:
+    quantities = ("stability", "accuracy", "likelihood", "rank")
+    rows = [
+        (f"{word}; {meaning['also']}", meaning["form"], *(f"{meaning['thresholds'].get(q, '–')}" for q in quantities))
+        for word, meaning in WORDS.items()
+    ]
+    return format_rows(("word", "means", *quantities), rows)
+
+
+# One paper
+
+
+def paper_page(paper: str, outcomes: Sequence[StoredOutcome]) -> str:
+    """Return the page of a paper."""
+    publication, known = REFERENCES[paper], load_experiments()
+    rows = [make_row(exhibit, outcomes) for exhibit in read_exhibits() if exhibit.paper == paper]
+    claims = [claim for outcome in outcomes for claim in outcome.claims]
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    return _join(
+        f"# {publication.short}",
+        f"{publication.text}" + (f" <{publication.link}>" if publication.link else ""),
+        _introduce(paper),
+        f"**{summarize_rows(rows)}** " + " ".join(count_verdicts(claims, kind) for kind in KINDS),
+        _row_table(rows),
+        *(part for outcome in outcomes for part in _sections(known[outcome.experiment], outcome)),
+        *(["## What was found about the paper", *findings] if findings else []),
+        "## Seeds, machine and time",
+        "All random numbers follow from the seed. Times are of the last run, which reuses what studies had stored.",
+        "\n".join(f"- {_describe_run(outcome)}" for outcome in outcomes),
+    )
+
+
+def _introduce(paper: str) -> str:
+    """The docstring of a paper's module after its first line: introduction, readings, and what cannot be repeated."""
+    text = inspect.getdoc(import_module(f"reproductions.{paper}")) or ""
+    return text.partition("\n")[2].strip().replace("``", "`")
+
+
+def _sections(experiment: Experiment, outcome: StoredOutcome) -> list[str]:
+    """The parts of a page about one experiment: question, pictures, numbers, claims."""
+    reasons = [
+        f"- {_sign(claim.verdict)}: {claim.claim.rstrip('.')}. {claim.evidence.reason or claim.reason}"
+        for claim in outcome.claims
+        if claim.verdict != "holds" and (claim.evidence.reason or claim.reason)
+    ]
+    left_out = f"Not on this machine, and left out: {', '.join(outcome.left_out)}." if outcome.left_out else ""
+    return [
+        f"## {_heading(experiment)}",
+        experiment.question,
+        *(f"![{picture.finding}]({picture.file})\n\n*{picture.caption}*" for picture in outcome.pictures),
+        f"{outcome.protocol} {left_out}".strip(),
+        *(part for kind in KINDS for part in _claim_table(outcome.claims, kind)),
+        "\n".join(reasons),
+        *outcome.tables,
+        *outcome.notes,
+    ]
+
+
+def _claim_table(claims: Iterable[Claim], kind: Kind) -> list[str]:
+    rows = [
+        (
+            claim.claim, claim.location, claim.printed or "–", str(claim.evidence), claim.evidence.varied,
+            claim.rule.text, _sign(claim.verdict), _compare_thresholds(claim),
+        )
+        for claim in claims if claim.kind == kind
+    ]  # fmt: skip
+    columns = ("claim", "where", "printed", "ours (95 %)", "over", "rule", "verdict", "at half, at twice")
+    return [f"**{TITLES[kind]}**", format_rows(columns, rows)] if rows else []
+
+
+def _compare_thresholds(claim: Claim) -> str:
+    return ", ".join(SIGNS[verdict] for verdict in claim.other_verdicts or ()) or "–"
+
+
+def _describe_run(outcome: StoredOutcome) -> str:
+    minutes = outcome.seconds / 60
+    time = f"{minutes:.0f} minutes" if minutes >= 2 else f"{outcome.seconds:.0f} seconds"
+    options = "".join(f" --seed {seed}" for seed in outcome.seeds)
+    seeds = "1 seed" if len(outcome.seeds) == 1 else f"{len(outcome.seeds)} seeds"
+    return f"`python -m reproductions {outcome.experiment}{options}`: {seeds}, {time} a seed; {outcome.machine}"
+
+
+# Parts
+
+
+def _count(claims: Iterable[Claim], kind: Kind) -> str:
+    counts = Counter[str](claim.verdict for claim in claims if claim.kind == kind)
+    return ", ".join(f"{counts[verdict]} {sign}" for verdict, sign in SIGNS.items() if counts[verdict]) or "–"
+
+
+def _sign(verdict: str) -> str:
+    return f"{SIGNS.get(verdict, '–')} {verdict}"
 
 
 def _short(paper: str) -> str:
@@ -130,55 +220,5 @@ def _anchor(experiment: Experiment) -> str:
     return re.sub(r"[^\w\- ]", "", _heading(experiment).lower()).replace(" ", "-")
 
 
-def _limits(paper: str) -> str:
-    """What the module of a paper says beside its first line: what cannot be done again, and why."""
-    text = inspect.getdoc(import_module(f"reproductions.{paper}")) or ""
-    return text.partition("\n")[2].strip().replace("``", "`")
-
-
-def _sections(experiment: Experiment, outcome: KeptOutcome) -> list[str]:
-    """The parts of a page about one experiment."""
-    claims = [
-        (check.claim, check.where, check.published or "–", check.ours, check.rule, WORDS[check.verdict])
-        for check in outcome.checks
-    ]
-    reasons = [
-        f"- *{WORDS[check.verdict]}*: {check.claim.rstrip('.')}. {check.reason}"
-        for check in outcome.checks
-        if check.reason
-    ]
-    left_out = f"Not on this machine, and left out: {', '.join(outcome.left_out)}." if outcome.left_out else ""
-    return [
-        f"## {_heading(experiment)}",
-        outcome.protocol,
-        left_out,
-        _table(("claim", "where", "published", "ours", "rule", "verdict"), claims),
-        "\n".join(reasons),
-        *(_titled(table) for table in outcome.tables),
-        *(f"![{_line(picture.finding)}]({picture.file})\n\n*{picture.caption}*" for picture in outcome.pictures),
-        *(["### Beyond the paper", *outcome.beyond] if outcome.beyond else []),
-    ]
-
-
-def _titled(table: KeptTable) -> str:
-    return f"**{table.title}**\n\n{_table(table.columns, table.rows)}"
-
-
-def _took(outcome: KeptOutcome) -> str:
-    minutes = outcome.seconds / 60
-    time = f"{minutes:.0f} minutes" if minutes >= 2 else f"{outcome.seconds:.0f} seconds"
-    command = f"python -m reproductions {outcome.experiment}{' --quick' if outcome.quick else ''}"
-    return f"`{command}`: {time}; {outcome.machine}"
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown; without rows nothing."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    if len(lines) == 2:
-        return ""
-    return "\n".join(f"| {' | '.join(map(_line, line))} |" for line in lines)
-
-
-def _line(text: str) -> str:
-    """A text as a cell of a table: one line, no bars."""
-    return " ".join(text.split()).replace("|", "\\|")
+def _join(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"

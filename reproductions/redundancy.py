@@ -17,7 +17,8 @@ from scipy.special import ndtri, stdtrit
 
 import holdfast as hf
 from holdfast.datasets import Simulated, make_redundant
-from reproductions.records import Check
+from reproductions import unconverted
+from reproductions.records import Claim
 from reproductions.workbench import Workbench
 
 REDUNDANCIES = {"none": 0.0, "low": 0.3, "medium": 0.5, "high": 0.8}
@@ -240,8 +241,8 @@ def check_draw(
     by_factors: bool = False,
     smallest: float = -np.inf,
     if_missed: str = "",
-) -> Check:
-    """Check a number that was found on one data set: it may lie where one more of our data sets is expected.
+) -> Claim:
+    """Claim a number that was found on one data set: it may lie where one more of our data sets is expected.
 
     ``by_factors`` takes logarithms, as for a penalty strength. ``rounding`` is how far the printed number may be off,
     and ``smallest`` the least value that it can have.
@@ -250,7 +251,7 @@ def check_draw(
     mean, low, high = prediction_interval(np.log(values) if by_factors else values)
     mean, low, high = np.exp([mean, low, high]) if by_factors else (mean, max(low, smallest), high)
     what = "geometric mean" if by_factors else "mean"
-    return Check.fact(
+    return unconverted.fact(
         claim, where, published=f"{published:.{digits}g}" if by_factors else f"{published:.{digits}f}",
         holds=bool(low - rounding <= published <= high + rounding),
         ours=f"{what} {format_plain(mean, digits, by_factors)}; one more data set "
@@ -275,14 +276,14 @@ def check_errors(
     rule: str,
     measure: str,
     if_missed: str = "",
-) -> Check:
-    """Check printed false positives and false negatives of a final fit, both against one more of our data sets."""
+) -> Claim:
+    """Claim printed false positives and false negatives of a final fit, both against one more of our data sets."""
     inside, ours = [], []
     for number, kind in zip(printed, FinalErrors._fields, strict=True):
         mean, low, high = prediction_interval(final_errors(found, rule, measure, kind))
         inside.append(low - 0.5 <= number <= high + 0.5)
         ours.append(f"{mean:.1f} ({max(low, 0.0):.0f} to {high:.0f})")
-    return Check.fact(
+    return unconverted.fact(
         claim, where, published=f"FP = {printed[0]}, FN = {printed[1]}", holds=all(inside),
         ours=f"FP = {ours[0]}, FN = {ours[1]}",
         rule=f"both inside the 95 % prediction interval for one more data set, from {len(found)} that were drawn, and "
@@ -290,10 +291,10 @@ def check_errors(
     )  # fmt: skip
 
 
-def check_gain(claim: str, where: str, gains: Sequence[float], *, digits: int = 2, if_missed: str = "") -> Check:
-    """Check that something is larger on average over data sets."""
+def check_gain(claim: str, where: str, gains: Sequence[float], *, digits: int = 2, if_missed: str = "") -> Claim:
+    """Claim that something is larger on average over data sets."""
     mean, low, high = mean_interval(gains)
-    return Check.order(claim, where, difference=mean, low=low, high=high, digits=digits, if_missed=if_missed)
+    return unconverted.order(claim, where, difference=mean, low=low, high=high, digits=digits, if_missed=if_missed)
 
 
 def curve_table(curves: Mapping[str, Sequence[pd.DataFrame]], quantities: Mapping[str, str]) -> pd.DataFrame:

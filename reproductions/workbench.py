@@ -1,11 +1,13 @@
-"""What an experiment works with: how much to do, data sets, and studies that go on where they were stopped."""
+"""What an experiment is given: how much to do, the seed, data sets, and studies that continue where they stopped."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from holdfast.datasets.real import Dataset, available, load
+import numpy as np
+
+from holdfast.datasets import real
 from holdfast.study import Study, StudyResult
 
 Value = TypeVar("Value")
@@ -13,44 +15,69 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Workbench:
-    """What an experiment works with.
+    """What an experiment is given.
 
     Attributes
     ----------
     folder : Path
-        Where its studies are kept, so that it goes on where it was stopped.
+        Where its studies are stored, so that it continues where it was stopped.
+    seed : int
+        What all random numbers follow from: ``random_state=bench.seed``, ``bench.rng(4)``.
     quick : bool
         Whether to do a small part only, within five seconds.
+    large : bool
+        Whether to do the largest simulations.
     n_jobs : int
         How many processes studies may use.
     device : {"cpu", "cuda"}
         What eliminations of features run on.
-    say : callable
+    report : callable
         What to do with a line about progress.
     """
 
     folder: Path
+    seed: int = 0
     quick: bool = False
+    large: bool = False
     n_jobs: int = 1
     device: str = "cpu"
-    say: Callable[[str], None] = field(default=lambda line: None)
+    report: Callable[[str], None] = field(default=lambda line: None)
 
-    def choose(self, full: Value, quick: Value) -> Value:
-        """Return what the full protocol or the quick one uses: ``bench.choose(1000, 20)`` resamples.
+    def choose(self, full: Value, quick: Value, large: Value | None = None) -> Value:
+        """Return what this run uses: ``bench.choose(1000, 20)`` resamples.
 
         Parameters
         ----------
         full, quick : object
-            One of them is returned.
+            For the full protocol, and for the small part of :attr:`quick`.
+        large : object, optional
+            For the largest simulations; the same as ``full`` by default.
 
         Returns
         -------
         object
-            By :attr:`quick`.
+            One of them.
         """
-        return quick if self.quick else full
+        if self.quick:
+            return quick
+        return full if large is None or not self.large else large
 
-    def at_hand(self, names: Iterable[str]) -> list[str]:
+    def rng(self, *stream: int) -> np.random.Generator:
+        """Return random numbers that follow from the seed and from what they are for.
+
+        Parameters
+        ----------
+        *stream : int
+            Another number for each use within an experiment.
+
+        Returns
+        -------
+        numpy.random.Generator
+            The same for the same seed and stream.
+        """
+        return np.random.default_rng([*stream, self.seed])
+
+    def available(self, names: Iterable[str]) -> list[str]:
         """Return those of these data sets that are on this machine, and say which are not.
 
         Parameters
@@ -63,26 +90,26 @@ class Workbench:
         list of str
             Those that can be loaded.
         """
-        names, here = list(names), set(available())
+        names, here = list(names), set(real.available())
         missing = [name for name in names if name not in here]
         if missing:
-            self.say(f"not on this machine, skipped: {', '.join(missing)}")
+            self.report(f"not on this machine, skipped: {', '.join(missing)}")
         return [name for name in names if name in here]
 
-    def load(self, name: str) -> Dataset:
+    def load(self, name: str) -> real.Dataset:
         """Load a real data set.
 
         Parameters
         ----------
         name : str
-            Its name, one of :meth:`at_hand`.
+            Its name, one of :meth:`available`.
 
         Returns
         -------
         Dataset
             Features and target; ``X, y = bench.load(name)``.
         """
-        return load(name)
+        return real.load(name)
 
     def sharing(self, name: str) -> "Workbench":
         """Return the same workbench with another folder, for studies that several experiments read.
@@ -119,6 +146,6 @@ class Workbench:
             What it found.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.say(f"study {name}")
+        self.report(f"study {name}")
         ending = "-quick" if self.quick else ""
         return plan.run(X, y, store=self.folder / f"{name}{ending}.db", n_jobs=self.n_jobs, **options)

@@ -5,10 +5,11 @@ import pandas as pd
 
 import holdfast as hf
 from holdfast import plots
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.gulgezen2009.nested import make_mrmr
 from reproductions.gulgezen2009.published import PAPER
-from reproductions.records import Check, Outcome, Picture
+from reproductions.records import Claim, Outcome, Picture
 from reproductions.workbench import Workbench
 
 
@@ -30,14 +31,14 @@ def variances(bench: Workbench) -> Outcome:
         "mid": "Mean and standard deviation along the order that MID chose on all rows (Figure 2).",
     }
     return Outcome(
-        checks=judge_variances(spread["mid"], spread["miq"], first=bench.choose(10, 4)),
+        claims=judge_variances(spread["mid"], spread["miq"], first=bench.choose(10, 4)),
         pictures=[
             Picture(name=scheme, caption=captions[scheme], chart=plots.plot_mrmr_terms(frame))
             for scheme, frame in terms.items()
         ],
         protocol=f"Musk (version 1), {steps} features in the order of MID and of MIQ on all rows, ten bins; relevance "
         f"V, redundancy W (with the features before), V − W and V / W on {n_resamples} bootstrap samples.",
-        beyond=compare_variances(spread["mid"], spread["miq"]),
+        notes=compare_variances(spread["mid"], spread["miq"]),
     )
 
 
@@ -47,20 +48,20 @@ def _by_step(terms: pd.DataFrame) -> pd.DataFrame:
     return data.loc[2:]
 
 
-def judge_variances(mid: pd.DataFrame, miq: pd.DataFrame, first: int) -> list[Check]:
+def judge_variances(mid: pd.DataFrame, miq: pd.DataFrame, first: int) -> list[Claim]:
     """Judge the claims on variances, from the second step on; the first steps are those of few features."""
     smaller = mid["sd"]["V − W"].to_numpy() < miq["sd"]["V / W"].to_numpy()
     early, late = miq.iloc[: first - 1].median(), miq.iloc[first - 1 :].median()
     nearer, wider = early["mean", "W"] < late["mean", "W"], early["sd", "V / W"] > late["sd", "V / W"]
     return [
-        Check.fact(
+        unconverted.fact(
             "MID has a smaller variance than MIQ.", "Section 4.2, Figures 1 and 2", holds=bool(smaller.all()),
             rule="at every step from the second, the standard deviation of V − W along MID's order is below that of "
             "V / W along MIQ's",
             ours=f"at {smaller.sum()} of {smaller.size} steps; medians {mid['sd']['V − W'].median():.3f} and "
             f"{miq['sd']['V / W'].median():.3f}",
         ),
-        Check.fact(
+        unconverted.fact(
             "With few features W is close to 0, and MIQ has a large variance.", "Section 4.1",
             holds=bool(nearer and wider),
             rule=f"along MIQ's order, the median W of steps 2 to {first} is below that of later steps, and the median "

@@ -8,6 +8,7 @@ from scipy.stats import spearmanr, t
 
 import holdfast as hf
 from holdfast import plots
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.gulgezen2009 import published
 from reproductions.gulgezen2009.nested import (
@@ -17,7 +18,7 @@ from reproductions.gulgezen2009.nested import (
     run_study,
 )
 from reproductions.gulgezen2009.published import ALPHAS, PAPER, QUARTER, RATIOS, TITLES, Row
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 LEAST = 0.9
@@ -40,7 +41,7 @@ def musk(bench: Workbench) -> Outcome:
     binned = run_study(bench, "musk1", (QUARTER,), binned=True)
     tables = {"stability": published.MUSK_STABILITY, "accuracy": published.MUSK_ACCURACY}
     return Outcome(
-        checks=[
+        claims=[
             *(more_stable(nested, ratio, "Musk", "Figure 3, Section 5.3") for ratio in ratios),
             always_more_stable(nested, ratios),
             *similar_accuracy({"musk1": nested}),
@@ -58,7 +59,7 @@ def musk(bench: Workbench) -> Outcome:
             *all_curves(nested, "Figure 4: all alphas and MIQ on Musk at r = {:g}."),
         ],
         protocol=describe_protocol("Musk (version 1)", nested.result, ratios),
-        beyond=[say_best(nested, ratios, "Musk"), say_readings(binned, published.MUSK_ACCURACY[QUARTER], "Musk")],
+        notes=[say_best(nested, ratios, "Musk"), say_readings(binned, published.MUSK_ACCURACY[QUARTER], "Musk")],
     )  # fmt: skip
 
 
@@ -74,7 +75,7 @@ def multi_features(bench: Workbench) -> Outcome:
     tables = {"stability": published.MFEAT_STABILITY, "accuracy": published.MFEAT_ACCURACY}
     places = {"stability": "Table 5", "accuracy": "Table 6"}
     return Outcome(
-        checks=[
+        claims=[
             *(more_stable(nested, ratio, "Multi-features", "Figure 5, Section 5.3") for ratio in ratios),
             *similar_accuracy({"mfeat": nested}),
             *table_checks(nested, binned, ratios, tables, "Multi-features", places),
@@ -86,7 +87,7 @@ def multi_features(bench: Workbench) -> Outcome:
         pictures=all_curves(nested, "Figure 5: all alphas and MIQ on Multi-features at r = {:g}."),
         protocol=describe_protocol("Multi-features digits", nested.result, ratios)
         + bench.choose(" The numbers of features are evenly spaced, so that mean ranks estimate those over all.", ""),
-        beyond=[
+        notes=[
             say_best(nested, ratios, "Multi-features"),
             say_readings(binned, published.MFEAT_ACCURACY[QUARTER], "Multi-features"),
         ],
@@ -100,10 +101,10 @@ def multi_features(bench: Workbench) -> Outcome:
 def all_sets(bench: Workbench) -> Outcome:
     """Rank the alphas on each set, and compare MID with MIQ."""
     names = bench.choose(OTHERS, OTHERS[-1:])
-    found = {name: run_study(bench, name, (QUARTER,)) for name in bench.at_hand(names)}
+    found = {name: run_study(bench, name, (QUARTER,)) for name in bench.available(names)}
     binned = {name: run_study(bench, name, (QUARTER,), binned=True) for name in found if name != ALREADY_WHOLE}
     return Outcome(
-        checks=[
+        claims=[
             *(set_check(nested, name, "stability") for name, nested in found.items()),
             *(side_check(nested, name) for name, nested in found.items()),
             half_is_not_always_best(found),
@@ -121,7 +122,7 @@ def all_sets(bench: Workbench) -> Outcome:
         )
         + " Of Handwritten digits the 3823 rows of the training part. The rows of Musk and Multi-features in Tables 7 "
         "and 8 repeat Tables 3 to 6.",
-        beyond=[say_uncertainty(found), say_without_similarity(found)],
+        notes=[say_uncertainty(found), say_without_similarity(found)],
     )  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def table_checks(
     tables: dict[str, dict[float, Row]],
     title: str,
     places: dict[str, str],
-) -> list[Check]:
+) -> list[Claim]:
     """One check for each printed row of ranks; rows of accuracy say what bins would change."""
     return [
         rank_check(
@@ -146,8 +147,8 @@ def table_checks(
     ]  # fmt: skip
 
 
-def set_check(nested: Nested, name: str, of: str, binned: Nested | None = None) -> Check:
-    """Check the row of a data set in Table 7 or 8."""
+def set_check(nested: Nested, name: str, of: str, binned: Nested | None = None) -> Claim:
+    """Claim the row of a data set in Table 7 or 8."""
     rows, where = {
         "stability": (published.STABILITY_AT_QUARTER, "Table 7"),
         "accuracy": (published.ACCURACY_AT_QUARTER, "Table 8"),
@@ -157,12 +158,12 @@ def set_check(nested: Nested, name: str, of: str, binned: Nested | None = None) 
     return rank_check(nested, QUARTER, of, rows[name], TITLES[name], where, f"{more} {bins}")
 
 
-def rank_check(nested: Nested, ratio: float, of: str, row: Row, title: str, where: str, more: str) -> Check:
-    """Check the order of the alphas by the correlation of mean ranks with a printed row."""
+def rank_check(nested: Nested, ratio: float, of: str, row: Row, title: str, where: str, more: str) -> Claim:
+    """Claim the order of the alphas by the correlation of mean ranks with a printed row."""
     ours = nested.ranks(ratio, of)["rank"]
     found = correlate(ours, row)
     low, high = np.nanquantile([correlate(ranks, row) for ranks in nested.redrawn_ranks(ratio, of)], [0.025, 0.975])
-    return Check.fact(
+    return unconverted.fact(
         f"Order of the five alphas by {of} on {title} at r = {ratio:g}.", where, holds=found >= LEAST - 1e-9, rule=RULE,
         published=" ".join(f"{rank:g}" for rank, _ in row), ours=f"{found:.2f}: {_line(ours)}",
         if_missed=f"With our bootstrap samples drawn again the correlation is {low:.2f} to {high:.2f}. "
@@ -182,14 +183,14 @@ def _say_spread(nested: Nested, ratio: float, of: str) -> str:
     )
 
 
-def side_check(nested: Nested, name: str) -> Check:
-    """Check on which side of 0.5 the most stable alpha is."""
+def side_check(nested: Nested, name: str) -> Claim:
+    """Claim on which side of 0.5 the most stable alpha is."""
     ranks = nested.ranks(QUARTER, "stability")["rank"]
     above = name in published.PREFERS_RELEVANCE
     redrawn = np.array([float(ALPHAS[place]) for place in nested.redrawn_ranks(QUARTER, "stability").argmin(axis=1)])
     share = ((redrawn > 0.5) if above else (redrawn < 0.5)).mean()
     side, best = "above" if above else "below", float(ALPHAS[int(ranks.to_numpy().argmin())])
-    return Check.fact(
+    return unconverted.fact(
         f"The most stable alpha on {TITLES[name]} is {side} 0.5.", "Section 5.3, Table 7",
         holds=best > 0.5 if above else best < 0.5,
         rule="the alpha of the best mean rank", published=f"{side} 0.5", ours=f"{best:g}",
@@ -197,13 +198,13 @@ def side_check(nested: Nested, name: str) -> Check:
     )  # fmt: skip
 
 
-def half_is_not_always_best(found: dict[str, Nested]) -> Check:
-    """Check that MID, alpha = 0.5, is not the best choice everywhere."""
+def half_is_not_always_best(found: dict[str, Nested]) -> Claim:
+    """Claim that MID, alpha = 0.5, is not the best choice everywhere."""
     best = {
         of: [nested.ranks(QUARTER, of)["rank"].idxmin() for nested in found.values()]
         for of in ("stability", "accuracy")
     }
-    return Check.fact(
+    return unconverted.fact(
         "MID, alpha = 0.5, is not necessarily the best choice, by stability or accuracy.", "Section 5.3",
         holds=all(any(alpha != 0.5 for alpha in alphas) for alphas in best.values()),
         rule="another alpha has the best mean rank on at least one data set, by each",
@@ -213,11 +214,11 @@ def half_is_not_always_best(found: dict[str, Nested]) -> Check:
     )  # fmt: skip
 
 
-def more_stable(nested: Nested, ratio: float, title: str, where: str) -> Check:
-    """Check that MID is more stable than MIQ, on average over numbers of features."""
+def more_stable(nested: Nested, ratio: float, title: str, where: str) -> Claim:
+    """Claim that MID is more stable than MIQ, on average over numbers of features."""
     by_sample = nested.difference(ratio, "stability").mean(axis=0)
     low, high = _interval(by_sample)
-    return Check.order(
+    return unconverted.order(
         f"MID is more stable than MIQ on {title} at r = {ratio:g}, on average over numbers of features.", where,
         difference=float(by_sample.mean()), low=low, high=high, digits=3, if_missed=_say_why(nested),
     )  # fmt: skip
@@ -238,12 +239,12 @@ def _say_why(nested: Nested) -> str:
     )
 
 
-def always_more_stable(nested: Nested, ratios: Iterable[float]) -> Check:
-    """Check that MID is more stable at every number of features."""
+def always_more_stable(nested: Nested, ratios: Iterable[float]) -> Claim:
+    """Claim that MID is more stable at every number of features."""
     parts = {ratio: nested.difference(ratio, "stability").mean(axis=1) for ratio in ratios}
     below = {ratio: int((part < -1e-12).sum()) for ratio, part in parts.items()}
     total = sum(part.size for part in parts.values())
-    return Check.fact(
+    return unconverted.fact(
         "MID is always more stable than MIQ, whatever r and the number of features.", "Section 5.3, Figure 3",
         holds=not any(below.values()),
         rule="MIQ's mean similarity is not above MID's at any number of features and r",
@@ -253,11 +254,11 @@ def always_more_stable(nested: Nested, ratios: Iterable[float]) -> Check:
     )  # fmt: skip
 
 
-def similar_accuracy(found: dict[str, Nested]) -> list[Check]:
-    """Check that MID and MIQ are similarly accurate."""
+def similar_accuracy(found: dict[str, Nested]) -> list[Claim]:
+    """Claim that MID and MIQ are similarly accurate."""
     means = {TITLES[name]: nested.difference(QUARTER, "accuracy").mean(axis=0) for name, nested in found.items()}
     return [
-        Check.fact(
+        unconverted.fact(
             f"MID and MIQ have similar accuracies on {title} at r = 0.25.", "Abstract, Section 6",
             holds=bool(abs(by_sample.mean()) <= SIMILAR),
             rule=f"mean accuracies over numbers of features differ by at most {SIMILAR}",

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 import holdfast as hf
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.hamer2020.curves import (
     NEAR,
@@ -27,7 +28,7 @@ from reproductions.hamer2020.studies import (
     filter_data,
     run_study,
 )
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 HYBRIDS = ("VAR", *GV)
@@ -59,13 +60,13 @@ def figure1_with_intercept(bench: Workbench) -> Outcome:
 
 def compare_hybrids(bench: Workbench, *, intercept: bool) -> Outcome:
     """Make the curves of Figure 1 and check what the text says of them, data set by data set."""
-    names = bench.at_hand(DATA)
+    names = bench.available(DATA)
     results = {name: run_study(bench, name, intercept=intercept) for name in bench.choose(names, names[:1])}
     curves = {name: make_curves([result], groups_of_figure_1(result)) for name, result in results.items()}
     ending = "-intercept" if intercept else ""
     n = bench.choose(WITH_INTERCEPT if intercept else RESAMPLES, 20)
     return Outcome(
-        checks=[check for name, own in curves.items() for check in check_hybrids(name, own)],
+        claims=[check for name, own in curves.items() for check in check_hybrids(name, own)],
         tables=[
             Table(title=f"Curves of {name}, beside Figure 1", frame=own.table(), digits=3)
             for name, own in curves.items()
@@ -78,14 +79,14 @@ def compare_hybrids(bench: Workbench, *, intercept: bool) -> Outcome:
             for name, own in curves.items()
         ],
         protocol=PROTOCOL.format(n=n) + (" All models have an intercept." if intercept else ""),
-        beyond=[
+        notes=[
             *describe_gains(curves), describe_guessing(results, curves), describe_redundancy(bench, results, curves)
         ],
     )  # fmt: skip
 
 
-def check_hybrids(name: str, curves: Curves) -> list[Check]:
-    """Check the claims about one data set."""
+def check_hybrids(name: str, curves: Curves) -> list[Claim]:
+    """Claim the claims about one data set."""
     claims = [
         check_order(
             f"on {name} every classic RFE is dominated by a hybrid: one that is as accurate is more stable",
@@ -105,9 +106,9 @@ def check_hybrids(name: str, curves: Curves) -> list[Check]:
     return [*claims, check_order(claim, curves.area_gain("VAR", *GV))]
 
 
-def check_order(claim: str, estimate: Estimate, where: str = "Section 4, Figure 1", if_missed: str = UNKNOWN) -> Check:
-    """Check that something is above 0."""
-    return Check.order(
+def check_order(claim: str, estimate: Estimate, where: str = "Section 4, Figure 1", if_missed: str = UNKNOWN) -> Claim:
+    """Claim that something is above 0."""
+    return unconverted.order(
         claim, where, difference=estimate.value, low=estimate.low, high=estimate.high, digits=3, if_missed=if_missed
     )
 
@@ -180,12 +181,12 @@ def best_pair(curves: Curves) -> tuple[str, str]:
 @experiment(PAPER, "criteria", shows="Section 4", title="stability of signal-to-noise ratio and variance", data=DATA)
 def criteria(bench: Workbench) -> Outcome:
     """Compare the stability of the two criteria and of the classic RFE."""
-    names = bench.at_hand(DATA)
+    names = bench.available(DATA)
     results = {name: run_study(bench, name, intercept=False) for name in bench.choose(names, names[:1])}
     curves = {name: make_curves([result], criterion_groups(result)) for name, result in results.items()}
     rows = {name: stabilities(own) for name, own in curves.items()}
     return Outcome(
-        checks=[check for name, own in curves.items() for check in check_criteria(name, own)],
+        claims=[check for name, own in curves.items() for check in check_criteria(name, own)],
         tables=[
             Table(
                 title="Stability of 20 features by criterion and λ_v, and of the most accurate classic RFE",
@@ -215,13 +216,13 @@ def stabilities(curves: Curves) -> dict[str, float]:
     }
 
 
-def check_criteria(name: str, curves: Curves) -> list[Check]:
-    """Check that the ratio is slightly more stable than the classic RFE, and the variance more than the ratio."""
+def check_criteria(name: str, curves: Curves) -> list[Claim]:
+    """Claim that the ratio is slightly more stable than the classic RFE, and the variance more than the ratio."""
     rfe = curves.places["RFE"][curves.frame["score"].iloc[curves.places["RFE"]].argmax()]
     (ratio,), (variance,) = curves.places["ratio"], curves.places["variance"]
     above_rfe = curves.estimate(lambda x, y: y[ratio] - y[rfe])
     return [
-        Check.fact(
+        unconverted.fact(
             f"on {name} Golub's ratio is only slightly more stable than the classic RFE", "Section 4",
             holds=0 < above_rfe.value <= SLIGHTLY, ours=str(above_rfe), published="generally only slightly",
             rule=f"more stable than the most accurate RFE, by at most {SLIGHTLY:g}", if_missed=UNKNOWN,

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 import pandas as pd
 
 import holdfast as hf
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.hamer2020.curves import Curves, Estimate, all_forced, make_curves, of_family
 from reproductions.hamer2020.studies import DATA, GRID, PAPER, RESAMPLES, run_shrinkages, run_study
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 SHRINKAGES = (0.1, 0.3, 0.6)
@@ -25,11 +26,11 @@ ADDED = "best of ε 0.1, 0.3, 0.6; the last two were added after 0.1 had been se
 )
 def figure2(bench: Workbench) -> Outcome:
     """Compare three ways to complete the features of largest variance."""
-    names = bench.at_hand(DATA)
+    names = bench.available(DATA)
     made = {name: complete(bench, name) for name in bench.choose(names, names[:1])}
     curves, points = ({name: pair[place] for name, pair in made.items()} for place in (0, 1))
     return Outcome(
-        checks=[
+        claims=[
             *(check_hybrid(name, own) for name, own in curves.items()),
             check_some("the dominated area (ε = 0.1)", {name: area_by_first(own) for name, own in points.items()}),
             check_some(f"the dominated area ({ADDED})", {name: area_by_shrinkage(own) for name, own in curves.items()}),
@@ -62,7 +63,7 @@ def figure2(bench: Workbench) -> Outcome:
             f"{GRID}; ε = 0.1 at every N, and 0.3 and 0.6 at N = 12 and 15. All curves end in the variance alone (N = "
             "k). The data sets of Figure 2 are not named in the text that we have: all five were done."
         ),
-        beyond=[describe_areas(curves)],
+        notes=[describe_areas(curves)],
     )  # fmt: skip
 
 
@@ -91,18 +92,18 @@ def at_marked(results: list[hf.StudyResult], family: str, shrinkage: float | Non
     ]
 
 
-def check_hybrid(name: str, curves: Curves) -> Check:
-    """Check that choosing features together with the forced ones is better than independently of them."""
+def check_hybrid(name: str, curves: Curves) -> Claim:
+    """Claim that choosing features together with the forced ones is better than independently of them."""
     gain = curves.area_gain("no shrinkage", "independent")
-    return Check.order(
+    return unconverted.order(
         f"on {name} independent completion is dominated by the hybrid", "Section 4, Figure 2",
         difference=gain.value, low=gain.low, high=gain.high, digits=3, if_missed=UNKNOWN,
     )  # fmt: skip
 
 
-def check_some(what: str, gains: Mapping[str, Estimate]) -> Check:
-    """Check that differential shrinkage improves something on at least one data set: the paper says that it can."""
-    return Check.fact(
+def check_some(what: str, gains: Mapping[str, Estimate]) -> Claim:
+    """Claim that differential shrinkage improves something on at least one data set: the paper says that it can."""
+    return unconverted.fact(
         f"differential shrinkage can improve {what}", "Section 4, Figure 2", published="it can",
         holds=any(gain.low > 0 for gain in gains.values()),
         rule="the 95 % interval of the gain, not corrected for the number of tries, is above 0 on one data set or more",

@@ -3,9 +3,10 @@
 import pandas as pd
 
 import holdfast as hf
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.hamer2020.studies import DATA, PAPER, TABLE_1, run_sizes
-from reproductions.records import Check, Outcome, Table
+from reproductions.records import Claim, Outcome, Table
 from reproductions.workbench import Workbench
 
 WITHIN = 0.01
@@ -17,12 +18,12 @@ FILTERED = ("borovecki", "singh", "chiaretti")
 @experiment(PAPER, "table1", shows="Table 1", title="data sets, and the size of the variance filter", data=DATA)
 def table1(bench: Workbench) -> Outcome:
     """Compare sizes of the data, and the accuracy of the classic RFE after filters of several sizes."""
-    names = bench.at_hand(DATA)
+    names = bench.available(DATA)
     accuracies = {name: best_by_size(run_sizes(bench, name)) for name in bench.choose(names, names[:1])}
     shapes = {name: bench.load(name).X.shape for name in accuracies}
     frame = pd.DataFrame(accuracies).sort_index().T.rename_axis("data set")
     return Outcome(
-        checks=[
+        claims=[
             *(check_shape(name, *shape) for name, shape in shapes.items()),
             *(check_size(name, accuracies[name]) for name in accuracies if name in FILTERED),
         ],
@@ -33,7 +34,7 @@ def table1(bench: Workbench) -> Outcome:
             f"the printed number, or all features, on {bench.choose(500, 20)} bootstrap samples scored out of bag. The "
             "paper does not say which sizes were tried. `chin` (118 × 22215, filtered to 100) is not available."
         ),
-        beyond=[describe_choice(accuracies)],
+        notes=[describe_choice(accuracies)],
     )
 
 
@@ -44,20 +45,20 @@ def best_by_size(result: hf.StudyResult) -> "pd.Series[float]":
     return summary["accuracy"].groupby(sizes).max()
 
 
-def check_shape(name: str, rows: int, features: int) -> Check:
+def check_shape(name: str, rows: int, features: int) -> Claim:
     """Compare the size of a data set with the printed one."""
     printed = TABLE_1[name][:2]
-    return Check.fact(
+    return unconverted.fact(
         f"{name} has {printed[0]} rows and {printed[1]} features", "Table 1", holds=(rows, features) == printed,
         rule="equal numbers", ours=f"{rows} × {features}", published=f"{printed[0]} × {printed[1]}",
     )  # fmt: skip
 
 
-def check_size(name: str, accuracy: "pd.Series[float]") -> Check:
-    """Check that no other filter is clearly better for the classic RFE than the printed one."""
+def check_size(name: str, accuracy: "pd.Series[float]") -> Claim:
+    """Claim that no other filter is clearly better for the classic RFE than the printed one."""
     printed = TABLE_1[name][2]
     at_printed, best = float(accuracy.get(printed, float("nan"))), accuracy.idxmax()
-    return Check.fact(
+    return unconverted.fact(
         f"on {name} the filter that leaves {printed} features maximizes the accuracy of the classic RFE",
         "Table 1 and Section 4", holds=accuracy.max() - at_printed <= WITHIN,
         rule=f"its accuracy is within {WITHIN:g} of the best of all sizes that we tried",

@@ -6,11 +6,12 @@ from numpy.typing import NDArray
 
 import holdfast as hf
 from holdfast import plots
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.kalousis2005.nested import SAME, TOP, at_size, load_data, names_of_data, run_methods
 from reproductions.kalousis2005.published import METHODS, OVARIAN, PAPER
 from reproductions.kalousis2005.table2 import WRONG_END
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 LOW = 500.0
@@ -33,13 +34,13 @@ def figure1(bench: Workbench) -> Outcome:
         for method in METHODS
     ]  # fmt: skip
     return Outcome(
-        checks=judge_maps(frame),
+        claims=judge_maps(frame),
         tables=[
             Table(title=f"What the maps of {name} show, ten best features of each inner fold", frame=frame, digits=3)
         ],
         pictures=pictures,
         protocol=SAME + f"The paper shows prostate, which is not to be had; here it is {name}.",
-        beyond=[_always(result), *(_low_masses(result) if name == OVARIAN else [])],
+        notes=[_always(result), *(_low_masses(result) if name == OVARIAN else [])],
     )
 
 
@@ -63,26 +64,26 @@ def _across(all_pairs: float, inside: float, n_inside: float, n: int) -> float:
     return (all_pairs - share * inside) / (1 - share)
 
 
-def judge_maps(frame: pd.DataFrame) -> list[Check]:
-    """Check what Section 4 says of the maps."""
+def judge_maps(frame: pd.DataFrame) -> list[Claim]:
+    """Claim what Section 4 says of the maps."""
     by_stability = frame.sort_values("S_S", ascending=False).index.tolist()
     by_features = frame.sort_values("features ever selected", kind="stable").index.tolist()
     within, across = frame["S_S"], frame["S_S across outer folds"]
     least = str(frame["features ever selected"].idxmax())
     return [
-        Check.fact(
+        unconverted.fact(
             "The maps agree with S_S: the more stable a method, the fewer columns", "Section 4, on Figure 1",
             holds=by_stability == by_features, rule="the order by features ever selected is that by S_S",
             ours=f"by S_S: {', '.join(by_stability)}; by columns: {', '.join(by_features)}",
             if_missed="A feature that is selected once counts as much as one that is selected in half of the folds.",
         ),
-        Check.fact(
+        unconverted.fact(
             "Inner folds of one outer fold share more rows than those of two: they agree more",
             "Section 4, on Figure 1",
             holds=bool((within >= across).all()), rule="for all methods S_S within outer folds is not below the other",
             ours=", ".join(f"{method} {within[method]:.3f} against {across[method]:.3f}" for method in METHODS),
         ),
-        Check.fact(
+        unconverted.fact(
             "The least stable method is information gain", "Section 4, on Figure 1", holds=least == "IG",
             rule="the most features ever selected", ours=f"{least} ({frame['features ever selected'][least]})",
             if_missed=WRONG_END,

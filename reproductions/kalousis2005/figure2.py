@@ -7,6 +7,7 @@ import pandas as pd
 
 import holdfast as hf
 from holdfast import plots
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.kalousis2005.nested import (
     SAME,
@@ -20,7 +21,7 @@ from reproductions.kalousis2005.nested import (
 )
 from reproductions.kalousis2005.published import METHODS, MICROARRAYS, OVARIAN, PAPER
 from reproductions.kalousis2005.table2 import OTHER_PEAKS, WRONG_END
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 TOLERANCE = 0.5
@@ -44,7 +45,7 @@ def figure2(bench: Workbench) -> Outcome:
         coarse[name] = _profiles(results[name], sizes_in_equal_ratios(X.shape[1]))
     judged = next(iter(profiles))
     return Outcome(
-        checks=judge_profiles(profiles[judged], coarse[judged], results[judged]),
+        claims=judge_profiles(profiles[judged], coarse[judged], results[judged]),
         tables=[_knots(coarse, results)],
         pictures=[
             Picture(
@@ -57,7 +58,7 @@ def figure2(bench: Workbench) -> Outcome:
         protocol=SAME + "Sizes are 10, 15, … up to 200 as in the paper, and 25 beyond. Features without information "
         "enter at random, as in the paper. A knot is a size after which inner folds agree on what enters to at most "
         f"{TOLERANCE:g} of what is possible.",
-        beyond=[_describe_rule(judged, results[judged])],
+        notes=[_describe_rule(judged, results[judged])],
     )  # fmt: skip
 
 
@@ -92,8 +93,8 @@ def _values(profiles: Profiles) -> pd.DataFrame:
     return pd.DataFrame({method: line.frame.set_index("size")["stability"] for method, line in profiles.items()})
 
 
-def judge_profiles(profiles: Profiles, coarse: Profiles, result: hf.StudyResult) -> list[Check]:
-    """Check what Section 4 says of the curves of ovarian."""
+def judge_profiles(profiles: Profiles, coarse: Profiles, result: hf.StudyResult) -> list[Claim]:
+    """Claim what Section 4 says of the curves of ovarian."""
     values, informative = _values(profiles), count_informative(result)
     low, high = values[values.index <= 50], values[values.index > len(result.feature_names) / 2]
     inner = values[values.index <= len(result.feature_names) / 2]
@@ -101,30 +102,30 @@ def judge_profiles(profiles: Profiles, coarse: Profiles, result: hf.StudyResult)
     apart = (values["SVMONE"] - values["SVMRFE"]).rename("difference")
     behind = (inner.max(axis=1) - inner["ReliefF"]).max()
     return [
-        Check.fact(
+        unconverted.fact(
             "ReliefF clearly dominates all others at all interesting sizes", "Section 4, on Figure 2", holds=first == 1,
             rule="the highest S_S at every size up to half of the features",
             ours=f"at {first:.0%} of these sizes, elsewhere at most {behind:.3f} below the highest",
             if_missed=OTHER_PEAKS,
         ),
         _judge_knot(profiles["IG"].knots, coarse["IG"].knots, informative),
-        Check.order(
+        unconverted.order(
             "The stability of information gain rises sharply from ten features to as many as have gain",
             "Section 4, on Figure 2", digits=3, if_missed=WRONG_END,
             **paired(*(result.stability(at_size("IG"), "jaccard", top=size) for size in (round(informative), TOP))),
         ),
-        Check.order(
+        unconverted.order(
             "SVMONE has a small advantage over SVMRFE at few features (here: ten)", "Section 4, on Figure 2",
             **paired(*(result.stability(at_size(method), "jaccard") for method in ("SVMONE", "SVMRFE"))), digits=3,
             if_missed=OTHER_PEAKS,
         ),
-        Check.fact(
+        unconverted.fact(
             "At many features SVMONE and SVMRFE are indistinguishable", "Section 4, on Figure 2",
             holds=bool(apart[high.index].abs().max() <= 0.02),
             rule="within 0.02 at every size above half of the features",
             ours=f"at most {apart[high.index].abs().max():.3f} apart",
         ),
-        Check.fact(
+        unconverted.fact(
             "The difference between them grows toward fewer features", "Section 4, on Figure 2",
             holds=bool(apart[low.index].mean() > apart[high.index].mean()),
             rule="the mean difference up to 50 features is above that beyond half of them",
@@ -133,9 +134,9 @@ def judge_profiles(profiles: Profiles, coarse: Profiles, result: hf.StudyResult)
     ]  # fmt: skip
 
 
-def _judge_knot(knots: Sequence[int], coarse: Sequence[int], informative: float) -> Check:
+def _judge_knot(knots: Sequence[int], coarse: Sequence[int], informative: float) -> Claim:
     """Whether the curve of information gain has a knot where no features with gain are left."""
-    return Check.fact(
+    return unconverted.fact(
         "The curve of information gain has a knot where all features with gain are in", "Section 4, on Figure 2",
         holds=any(abs(size - informative) <= 0.1 * informative for size in knots),
         rule="a knot within 10 % of the mean number of features with gain, on the sizes of the paper",

@@ -37,7 +37,7 @@ QUICK_COLUMNS = 120
 
 def names_of_data(bench: Workbench) -> list[str]:
     """The data sets to use, the one that claims are judged on first."""
-    return bench.at_hand(bench.choose((OVARIAN, *MICROARRAYS), ("alon",)))
+    return bench.available(bench.choose((OVARIAN, *MICROARRAYS), ("alon",)))
 
 
 def load_data(bench: Workbench, name: str) -> tuple[pd.DataFrame, Any, str]:

@@ -7,6 +7,7 @@ import pandas as pd
 
 import holdfast as hf
 from holdfast.inference import StabilityEstimate
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.kalousis2005.nested import (
     PROTOCOL,
@@ -20,7 +21,7 @@ from reproductions.kalousis2005.nested import (
     zero_share,
 )
 from reproductions.kalousis2005.published import METHODS, MICROARRAYS, OVARIAN, PAPER, TABLE_2, TIES, implied
-from reproductions.records import Check, Outcome, Table
+from reproductions.records import Claim, Outcome, Table
 from reproductions.workbench import Workbench
 
 Found = dict[str, dict[str, StabilityEstimate]]
@@ -49,11 +50,11 @@ def table2(bench: Workbench) -> Outcome:
     without_gain = {name: zero_share(study) for name, study in studies.items()}
     numbers = judge_numbers(found[judged], without_gain[judged]) if judged == OVARIAN or bench.quick else []
     return Outcome(
-        checks=[*numbers, *judge_words(found[judged])],
+        claims=[*numbers, *judge_words(found[judged])],
         tables=[_table(name, studies[name], by) for name, by in found.items()] + _elsewhere(found, others),
         protocol=PROTOCOL + done + f"S_S is that of the best {TOP} features. Claims are judged on {judged}; other data "
         "are not in the paper.",
-        beyond=[
+        notes=[
             _compare_all(judged, studies[judged]),
             _describe_ties(judged, found[judged]["IG"], without_gain[judged]),
             _describe_top(studies, found),
@@ -61,8 +62,8 @@ def table2(bench: Workbench) -> Outcome:
     )  # fmt: skip
 
 
-def judge_numbers(found: Found, without_gain: float) -> list[Check]:
-    """Check the printed numbers of ovarian, but for S_S of information gain, which cannot be right."""
+def judge_numbers(found: Found, without_gain: float) -> list[Claim]:
+    """Claim the printed numbers of ovarian, but for S_S of information gain, which cannot be right."""
     names = {"S_W": "stability of weights", "S_R": "stability of rankings", "S_S": "stability of the ten best"}
     checks = []
     for method, printed in TABLE_2.items():
@@ -80,29 +81,29 @@ def judge_numbers(found: Found, without_gain: float) -> list[Check]:
     return [*checks, _number(claim, "Section 4", tied.at_random, ties, NEAR["S_R"], why)]
 
 
-def _number(claim: str, where: str, published: float, ours: StabilityEstimate, tolerance: float, why: str) -> Check:
-    return Check.number(
+def _number(claim: str, where: str, published: float, ours: StabilityEstimate, tolerance: float, why: str) -> Claim:
+    return unconverted.number(
         claim, where, published=published, ours=ours.value, tolerance=tolerance, error=ours.standard_error, digits=3,
         because="other peaks and other folds than the paper's, chosen before", if_missed=why,
     )  # fmt: skip
 
 
-def judge_words(found: Found) -> list[Check]:
-    """Check what Section 4 says in words."""
+def judge_words(found: Found) -> list[Claim]:
+    """Claim what Section 4 says in words."""
     return [*_judge_measures(found), *_judge_methods(found), *_judge_ties(found)]
 
 
-def _judge_measures(found: Found) -> list[Check]:
+def _judge_measures(found: Found) -> list[Claim]:
     weighing = [method for method in METHODS if "S_W" in found[method]]
     closest = min(weighing, key=lambda method: paired(found[method]["S_W"], found[method]["S_R"])["difference"])
     nearest = min(METHODS, key=lambda method: paired(found[method]["S_R"], found[method]["S_S"])["difference"])
     return [
-        Check.order(
+        unconverted.order(
             f"For any method S_W is the highest estimate, above S_R (the smallest difference: {closest})", "Section 4",
             **paired(found[closest]["S_W"], found[closest]["S_R"]), digits=3,
             if_missed="Weights and ranks agree about equally here; which is higher depends on how weights are spread.",
         ),
-        Check.order(
+        unconverted.order(
             f"For any method S_S is considerably lower than S_R (the smallest difference: {nearest})", "Section 4",
             **paired(found[nearest]["S_R"], found[nearest]["S_S"]), digits=3,
             if_missed="Where few peaks stand far above all others, the ten best agree better than the ranking of the "
@@ -111,12 +112,12 @@ def _judge_measures(found: Found) -> list[Check]:
     ]  # fmt: skip
 
 
-def _judge_methods(found: Found) -> list[Check]:
+def _judge_methods(found: Found) -> list[Claim]:
     checks = []
     for key in ("S_W", "S_R", "S_S"):
         other = most_stable(found, key, "ReliefF")
         checks.append(
-            Check.order(
+            unconverted.order(
                 f"ReliefF is the most stable by {key} (next: {other})", "Table 2 and Section 4",
                 **paired(found["ReliefF"][key], found[other][key]), digits=3,
                 published=_both(key, "ReliefF", other) if (other, key) != ("IG", "S_S") else "", if_missed=OTHER_PEAKS,
@@ -125,7 +126,7 @@ def _judge_methods(found: Found) -> list[Check]:
     for key in ("S_W", "S_R"):
         other = most_stable(found, key, "ReliefF", "IG")
         checks.append(
-            Check.order(
+            unconverted.order(
                 f"Information gain is more stable than the support vector machines by {key} (next: {other})",
                 "Section 4", **paired(found["IG"][key], found[other][key]), digits=3, published=_both(key, "IG", other),
                 if_missed=OTHER_PEAKS,
@@ -138,16 +139,16 @@ def _both(key: str, first: str, second: str) -> str:
     return f"{TABLE_2[first][key]:.3f} against {TABLE_2[second][key]:.3f}"
 
 
-def _judge_machines(found: Found) -> list[Check]:
+def _judge_machines(found: Found) -> list[Claim]:
     ranks = paired(found["SVMONE"]["S_R"], found["SVMRFE"]["S_R"])["difference"]
     return [
-        Check.fact(
+        unconverted.fact(
             "SVMONE and SVMRFE are quite similar by S_R", "Section 4", holds=abs(ranks) <= 0.02,
             rule="within 0.02 (0.009 in the paper's table)", ours=f"{ranks:+.3f}", published="+0.009",
             if_missed="With elimination the order among the first features is decided by few of them, and changes "
             "more.",
         ),
-        Check.order(
+        unconverted.order(
             "By S_S SVMONE is slightly more stable than SVMRFE", "Section 4",
             **paired(found["SVMONE"]["S_S"], found["SVMRFE"]["S_S"]), digits=3,
             published="0.418 against 0.361 on average over three data sets (ovarian: 0.456 against 0.468)",
@@ -156,10 +157,10 @@ def _judge_machines(found: Found) -> list[Check]:
     ]  # fmt: skip
 
 
-def _judge_gain(found: Found) -> Check:
+def _judge_gain(found: Found) -> Claim:
     gain, least = found["IG"]["S_S"], min(by["S_S"].value for by in found.values())
     overlap = gain.mean_overlap or 0.0
-    return Check.fact(
+    return unconverted.fact(
         "By S_S information gain is by far the least stable: two inner folds share less than one of ten features",
         "Table 2 and Section 4", holds=gain.value == least and overlap < 1, published="0.029; 0.56 features",
         rule="the lowest S_S of the four, and less than one shared feature", if_missed=WRONG_END,
@@ -167,16 +168,16 @@ def _judge_gain(found: Found) -> Check:
     )  # fmt: skip
 
 
-def _judge_ties(found: Found) -> list[Check]:
+def _judge_ties(found: Found) -> list[Claim]:
     drop = paired(found["IG"]["S_R"], found["IG"]["S_R, random ties"])
     others = [method for method in METHODS if method != "IG"]
     changes = {name: abs(found[name]["S_R, random ties"].value - found[name]["S_R"].value) for name in others}
     return [
-        Check.order(
+        unconverted.order(
             "Breaking ties at random lowers S_R of information gain", "Section 4", **drop, digits=3,
             published="0.947 to 0.911",
         ),
-        Check.fact(
+        unconverted.fact(
             "It leaves S_R of ReliefF, SVMONE and SVMRFE as it is", "Section 4",
             holds=max(changes.values()) <= 0.005, rule="no change above 0.005",
             ours=", ".join(f"{name} changes by {change:.4f}" for name, change in changes.items()),

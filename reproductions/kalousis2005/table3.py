@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 import holdfast as hf
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.kalousis2005.nested import SAME, at_size, load_data, names_of_data, run_methods
 from reproductions.kalousis2005.published import (
@@ -17,7 +18,7 @@ from reproductions.kalousis2005.published import (
     published_choice,
 )
 from reproductions.kalousis2005.table2 import NEAR, OTHER_PEAKS
-from reproductions.records import Check, Outcome, Table
+from reproductions.records import Claim, Outcome, Table
 from reproductions.workbench import Workbench
 
 N_ROWS = 253
@@ -38,13 +39,13 @@ def table3(bench: Workbench) -> Outcome:
     judged, *others = results
     printed = judge_errors(results[judged]) if judged == OVARIAN or bench.quick else []
     return Outcome(
-        checks=[*printed, *judge_words(results[judged]), *judge_choices(choices[judged])],
+        claims=[*printed, *judge_words(results[judged]), *judge_choices(choices[judged])],
         tables=[_table(name, results[name], choices[name]) for name in results],
         protocol=SAME + "The model is a linear support vector machine with C = 0.5, scored on the held-out "
         "outer folds. For each number of features N, methods are compared with the best by McNemar's exact test on "
         "the rows, at 0.05 and without correction, as in the paper; the most stable of those that are not "
         "significantly worse is chosen (rule `not-worse`).",
-        beyond=[
+        notes=[
             _certainty(judged, choices[judged]),
             _redundancy(judged, results[judged], load_data(bench, judged)[0]),
             _elsewhere(choices, others),
@@ -74,8 +75,8 @@ def _errors(result: hf.StudyResult) -> dict[int, dict[str, float]]:
     return found
 
 
-def judge_errors(result: hf.StudyResult) -> list[Check]:
-    """Check the printed errors and stabilities of ovarian."""
+def judge_errors(result: hf.StudyResult) -> list[Claim]:
+    """Claim the printed errors and stabilities of ovarian."""
     ours, near, stable, n_errors, n_stable = _errors(result), 0, 0, 0, 0
     for size, row in ours.items():
         for method, error in row.items():
@@ -94,8 +95,8 @@ def judge_errors(result: hf.StudyResult) -> list[Check]:
     ]  # fmt: skip
 
 
-def _count(claim: str, near: int, n: int, how: str, why: str) -> Check:
-    return Check.fact(
+def _count(claim: str, near: int, n: int, how: str, why: str) -> Claim:
+    return unconverted.fact(
         claim, "Table 3, second block", holds=near >= 0.8 * n, rule=f"at least 80 % of the {n} numbers {how}",
         ours=f"{near} of {n}", published=f"{n} numbers", if_missed=f"{why}{OTHER_PEAKS}",
     )  # fmt: skip
@@ -110,8 +111,8 @@ def _range(errors: Mapping[int, Mapping[str, float]]) -> str:
     )
 
 
-def judge_words(result: hf.StudyResult) -> list[Check]:
-    """Check what Section 5 says of the errors."""
+def judge_words(result: hf.StudyResult) -> list[Claim]:
+    """Claim what Section 5 says of the errors."""
     errors = _errors(result)
     fewest, most = min(errors), max(errors)
     falls = {method: errors[fewest][method] - errors[most][method] for method in METHODS}
@@ -120,18 +121,18 @@ def judge_words(result: hf.StudyResult) -> list[Check]:
     others = [result.stability(at_size(method, 20), "jaccard").value for method in METHODS if method != "SVMRFE"]
     good = errors[20]["SVMRFE"] <= min(errors[20].values()) + 100 / N_ROWS
     return [
-        Check.fact(
+        unconverted.fact(
             "SVMRFE has the lowest error at every number of features", "Table 3, second block", holds=lowest,
             rule="not above any other method", ours=", ".join(f"{row['SVMRFE']:.2f} %" for row in errors.values()),
             published="1.19, 1.19, 0.40, 0.40, 0.40 %", if_missed=OTHER_PEAKS,
         ),
-        Check.fact(
+        unconverted.fact(
             f"Errors fall from {fewest} to {most} features", "Table 3, second block",
             holds=all(fall >= 0 for fall in falls.values()), rule="not higher with the most features, for all methods",
             ours=", ".join(f"{method} by {fall:.2f} to {errors[most][method]:.2f} %" for method, fall in falls.items()),
             if_missed="An error of 1 % is two or three rows of 253: there is little left to fall.",
         ),
-        Check.fact(
+        unconverted.fact(
             "A method can be unstable and still predict well: SVMRFE", "Section 5", holds=good and rfe < min(others),
             rule="at 20 features the lowest S_S of the methods, and an error at most one row above the best",
             ours=f"S_S {rfe:.2f} against {min(others):.2f} or more; error {errors[20]['SVMRFE']:.2f} %",
@@ -140,10 +141,10 @@ def judge_words(result: hf.StudyResult) -> list[Check]:
     ]  # fmt: skip
 
 
-def judge_choices(choices: Mapping[int, hf.tradeoff.Choice]) -> list[Check]:
-    """Check whom the scenario chooses, against what it chooses from the printed errors."""
+def judge_choices(choices: Mapping[int, hf.tradeoff.Choice]) -> list[Claim]:
+    """Claim whom the scenario chooses, against what it chooses from the printed errors."""
     return [
-        Check.fact(
+        unconverted.fact(
             f"The most stable method not significantly worse than the best, {size} features", "Table 3 and Section 5",
             holds=_method(choice) == published_choice(size), rule="the same method", ours=_method(choice),
             published=published_choice(size), if_missed=f"{_equal(choice)} do not differ significantly in error here. "

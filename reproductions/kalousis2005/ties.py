@@ -5,9 +5,10 @@ import pandas as pd
 from scipy.stats import norm
 
 import holdfast as hf
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.kalousis2005.published import PAPER, TIES, implied
-from reproductions.records import Check, Outcome, Table
+from reproductions.records import Claim, Outcome, Table
 from reproductions.workbench import Workbench
 
 SEED = 32
@@ -27,7 +28,7 @@ def ties(bench: Workbench) -> Outcome:
         index=pd.Index(TIES, name="data"),
     )
     return Outcome(
-        checks=[*judge_printed(), *judge_simulated(simulated)],
+        claims=[*judge_printed(), *judge_simulated(simulated)],
         tables=[
             Table(
                 title="Simulated weights with the shares of zeros that the paper gives: S_R with average ranks and "
@@ -39,21 +40,21 @@ def ties(bench: Workbench) -> Outcome:
         protocol=f"{FORMULA} The printed S_R with average ranks and shares of features without gain thus imply what is "
         f"printed for random ties. {n_repeats} simulated data sets for each share: {n_runs} runs of {d:,} weights "
         f"that vary about a value of their own and are zero below a threshold (seed {SEED}).",
-        beyond=[_formula_of_differences()],
+        notes=[_formula_of_differences()],
     )  # fmt: skip
 
 
-def judge_printed() -> list[Check]:
-    """Check that the paper's numbers fit together."""
+def judge_printed() -> list[Claim]:
+    """Claim that the paper's numbers fit together."""
     return [
-        Check.number(
+        unconverted.number(
             f"{name}: S_R of information gain with random ties follows from that with average ranks "
             f"({printed.average:.3f}) and {printed.zero_share:.1%} features without gain",
             "Table 2 and Section 4", published=printed.at_random, ours=implied(*printed[:2]), tolerance=NEAR, digits=3,
             because="the tied features of two folds are not quite the same",
             if_missed="No reading of Spearman's correlation with ties gives the printed value; a slip in one of the "
             "three printed numbers is likely.",
-        )
+        kind="beyond")
         for name, printed in TIES.items()
     ]  # fmt: skip
 
@@ -75,19 +76,19 @@ def _simulate(share: float, d: int, n_runs: int, n_repeats: int) -> dict[str, fl
     return {str(name): float(value) for name, value in frame.mean().items()} | {"error": error}
 
 
-def judge_simulated(simulated: pd.DataFrame) -> list[Check]:
-    """Check that average ranks look more alike where the truth is known."""
+def judge_simulated(simulated: pd.DataFrame) -> list[Claim]:
+    """Claim that average ranks look more alike where the truth is known."""
     checks = []
     for name, row in simulated.iterrows():
         difference = row["average ranks"] - row["random ties"]
         reach = 2 * row["error"]
         checks.append(
-            Check.order(
+            unconverted.order(
                 f"Average ranks of tied features make rankings look more stable (simulated, {row['zeros']:.0%} "
                 "zeros, as "
                 f"{name})", "Section 4", difference=difference, low=difference - reach, high=difference + reach,
                 digits=3,
-            )
+            kind="beyond")
         )  # fmt: skip
     return checks
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 import holdfast as hf
 from holdfast import plots
-from reproductions import redundancy
+from reproductions import redundancy, unconverted
 from reproductions.experiments import experiment
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.redundancy import LassoFindings, check_draw, check_gain, find_lasso, mean_interval
 from reproductions.workbench import Workbench
 
@@ -42,7 +42,7 @@ def no_redundancy(bench: Workbench) -> Outcome:
         check_draw("At λ = 4.12e-4 the stability is 0.98", "Section 5.2", published=0.98, rounding=0.005,
                    ours=[findings.at(LAMBDA_NONE, "pearson") for findings in found],
                    if_missed="Models here are solved to the optimum; the authors' solver was not tried."),
-        Check.fact(
+        unconverted.fact(
             "The λ of least error is also that of the highest stability", "Section 5.2", holds=below <= 0.01,
             rule="on a path that ends at the printed λ, the stability at the least error is at most 0.01 below the "
             "highest, on average over data sets",
@@ -53,10 +53,10 @@ def no_redundancy(bench: Workbench) -> Outcome:
     share = _deviance_share(bench, LAMBDA_NONE)
     everywhere = [findings.strengths[np.argmin(findings.column("error"))] for findings in found]
     return Outcome(
-        checks=checks, pictures=[_curves(found, "none", "Figure 4")],
+        claims=checks, pictures=[_curves(found, "none", "Figure 4")],
         protocol=f"{redundancy.describe_protocol(bench)} The error is minus the log-likelihood, *summed* over the "
         "out-of-bag rows; the stability is the mean correlation of pairs of selections.",
-        beyond=[
+        notes=[
             f"On our whole grid the error is least at λ = {np.median(everywhere):.1e} (median over data sets; the "
             f"printed value is {LAMBDA_NONE:.2e}): where classes can be separated the likelihood grows as λ falls. "
             f"At the printed λ the deviance of a fit to all rows is {share:.2%} of that without features. glmnet "
@@ -113,17 +113,17 @@ def low_redundancy(bench: Workbench) -> Outcome:
                    ours=[float((shares > 0).sum()) for shares in noise[LAMBDA_BOTH]]),
         check_draw("At λ = 0.023 no irrelevant feature has a frequency above 0.01", "Figure 6, right", published=0.01,
                    ours=[float(shares.max()) for shares in noise[LAMBDA_BOTH]], rounding=0.005, smallest=0),
-        Check.fact(
+        unconverted.fact(
             "At λ = 0.009 relevant and irrelevant features cannot be told apart by their frequencies", "Figure 6, left",
             holds=overlap == len(found), rule="some irrelevant feature is selected more often than some relevant one, "
             "in every data set", ours=f"in {overlap} of {len(found)} data sets",
         ),
     ]  # fmt: skip
     return Outcome(
-        checks=checks, pictures=[_curves(found, "low", "Figure 5, left"), *_front_and_frequencies(bench)],
+        claims=checks, pictures=[_curves(found, "low", "Figure 5, left"), *_front_and_frequencies(bench)],
         protocol=f"{redundancy.describe_protocol(bench)} The rule for the compromise, fixed before the full run, after "
         "a trial on the first data set: the most stable λ within one standard error of the least error (`one-se`).",
-        beyond=[_compare_strengths(bench, gains)],
+        notes=[_compare_strengths(bench, gains)],
     )  # fmt: skip
 
 
@@ -168,7 +168,7 @@ def final_features(bench: Workbench) -> Outcome:
     checks = [check for level, printed in TABLE_2.items() for check in _check_table(level, printed, found[level])]
     checks += _check_fronts(found)
     return Outcome(
-        checks=checks,
+        claims=checks,
         tables=[Table(
             title="False positives (FP) and false negatives (FN) of the final fit, means over data sets, by the rule "
             "that chose λ, beside Table 2.", frame=redundancy.error_table(found, "pearson"),
@@ -177,7 +177,7 @@ def final_features(bench: Workbench) -> Outcome:
         "stable λ within one standard error of it: the rule of this table, fixed before the full run, after "
         "a trial on the first data set; two others are shown beside "
         "it. The paper gives none.",
-        beyond=[redundancy.tell_rules(found, "pearson"), _tell_full_sets(found["high"])],
+        notes=[redundancy.tell_rules(found, "pearson"), _tell_full_sets(found["high"])],
     )  # fmt: skip
 
 
@@ -197,7 +197,7 @@ def _tell_full_sets(found: list[LassoFindings]) -> str:
     )
 
 
-def _check_table(level: str, printed: tuple[tuple[int, int], ...], found: list[LassoFindings]) -> list[Check]:
+def _check_table(level: str, printed: tuple[tuple[int, int], ...], found: list[LassoFindings]) -> list[Claim]:
     title, ways = redundancy.WORDS[level].capitalize(), (("error", "likelihood"), ("error and stability", "one-se"))
     cells = [
         redundancy.check_errors(
@@ -211,7 +211,7 @@ def _check_table(level: str, printed: tuple[tuple[int, int], ...], found: list[L
     return [
         *cells,
         check_gain(f"{title}: stability reduces false positives", "Table 2", [-change for change in fewer]),
-        Check.fact(
+        unconverted.fact(
             f"{title}: no significant effect on false negatives", "Section 5.2", holds=low <= 0 <= high,
             rule="the 95 % interval of the mean change over data sets includes 0",
             ours=f"{mean:+.1f} ({low:+.1f} to {high:+.1f})",
@@ -220,7 +220,7 @@ def _check_table(level: str, printed: tuple[tuple[int, int], ...], found: list[L
     ]  # fmt: skip
 
 
-def _check_fronts(found: dict[str, list[LassoFindings]]) -> list[Check]:
+def _check_fronts(found: dict[str, list[LassoFindings]]) -> list[Claim]:
     """Whether the highest stability falls as redundancy rises."""
     highest = {
         level: [findings.at_choice("most stable", "pearson", "pearson") for findings in drawn]

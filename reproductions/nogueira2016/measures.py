@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 import holdfast as hf
 from holdfast import plots
+from reproductions import unconverted
 from reproductions.experiments import experiment
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 PAPER = "nogueira2016"
@@ -44,17 +45,17 @@ def worked_examples(bench: Workbench) -> Outcome:
     frame = pd.DataFrame({name: [_stability(A_1, name), _stability(A_2, name)] for name in names}, index=["A_1", "A_2"])
     ours, later = frame.loc["A_2", ["pearson", "nogueira"]]
     return Outcome(
-        checks=[*_check_matrices(), *_check_theorems(bench.choose(200, 10)), *_check_scenarios()],
+        claims=[*_check_matrices(), *_check_theorems(bench.choose(200, 10)), *_check_scenarios()],
         tables=[Table(title="The two examples by several measures.", frame=frame.rename_axis("example"), digits=4)],
         protocol="Exact arithmetic on the printed matrices; Theorem 2 on random selections of one size.",
-        beyond=[
+        notes=[
             f"The measure of this paper and that of 2018 are two measures if sizes vary: A_2 has {ours:.4f} by the "
             f"mean correlation of pairs and {later:.4f} by the later definition."
         ],
     )
 
 
-def _check_matrices() -> list[Check]:
+def _check_matrices() -> list[Claim]:
     printed = {
         "The Jaccard stability of A_1 is 1": (1.0, _stability(A_1, "jaccard"), "Section 2.2"),
         "The Jaccard stability of A_2 is 11/18": (11 / 18, _stability(A_2, "jaccard"), "Section 2.2"),
@@ -65,42 +66,44 @@ def _check_matrices() -> list[Check]:
         ),
     }
     return [
-        Check.number(claim, where, published=published, ours=ours, tolerance=1e-12, because="exact", digits=4)
+        unconverted.number(
+            claim, where, published=published, ours=ours, tolerance=1e-12, because="exact", digits=4, kind="exact"
+        )
         for claim, (published, ours, where) in printed.items()
     ]
 
 
-def _check_theorems(n_trials: int) -> list[Check]:
+def _check_theorems(n_trials: int) -> list[Claim]:
     gap = _largest_gap(n_trials)
     empty, some, full = [0] * 5, [1, 1, 0, 0, 0], [1] * 5
     conventions = [(empty, some, 0.0), (full, some, 0.0), (empty, full, 0.0), (empty, empty, 1.0), (full, full, 1.0)]
     kept = sum(_stability(pair, "pearson") == value for *pair, value in conventions)
     return [
-        Check.fact(
+        unconverted.fact(
             "With subsets of one size, Pearson's correlation, Kuncheva, Wald and nPOG give the same stability",
             "Theorem 2", holds=gap < 1e-9, rule=f"largest difference in {n_trials} random selections below 1e-9",
             ours=f"largest difference {gap:.0e}",
-        ),
-        Check.fact(
+        kind="exact"),
+        unconverted.fact(
             "Pearson's similarity is 0 if one set is empty or full and the other is not, and 1 if both are",
             "Section 4.1", holds=kept == len(conventions), rule="equal in five cases", ours=f"equal in {kept}",
-        ),
+        kind="exact"),
     ]  # fmt: skip
 
 
-def _check_scenarios() -> list[Check]:
+def _check_scenarios() -> list[Claim]:
     where = "Section 4.2, Figure 3"
     return [
-        Check.number(
+        unconverted.number(
             "Scenario 1: always the same 6 of 15 features give a stability of 1", where, published=1.0,
             ours=_scenario([0] * 100), tolerance=1e-12, because="exact",
-        ),
-        Check.number(
+        kind="exact"),
+        unconverted.number(
             "Scenario 3: equal frequencies 6/15 give a stability of 0", where, published=0.0,
             ours=_scenario(range(100)), tolerance=0.005, because="printed as 0", digits=3,
             if_missed="Equal *observed* frequencies give -1/(M - 1), here with M = 100: the variance of a feature is "
             "the unbiased one, which the maximum in the denominator is not. 0 is the value of the probabilities.",
-        ),
+        kind="exact"),
     ]  # fmt: skip
 
 
@@ -137,24 +140,24 @@ def maximum(bench: Workbench) -> Outcome:
     spread = max(same.values()) - min(same.values())
     ones = {name: max(abs(value - 1) for value in halves[name].values()) for name in ("wald", "cw_rel")}
     checks = [
-        Check.fact(
+        unconverted.fact(
             "Lustgarten's measure of identical sets varies with their size k", "Figure 1, left", holds=spread > 1e-9,
             rule="its range over k = 1 … 9 is above 0",
             ours=f"from {min(same.values()):.2f} (k = {min(same, key=lambda k: same[k])}) to {max(same.values()):.2f}",
-        ),
+        kind="exact"),
         *(
-            Check.fact(
+            unconverted.fact(
                 f"{label} is 1 although half of the samples select k features and half k - 1 of them",
                 "Figure 1, right", holds=ones[name] < 1e-9, rule="1 at every k = 2 … 9, up to rounding",
                 ours=f"at most {ones[name]:.0e} off",
-            )
+            kind="exact")
             for name, label in (("wald", "Wald's measure"), ("cw_rel", "CW_rel"))
         ),
     ]  # fmt: skip
     lines = {"lustgarten, identical sets": same, **{f"{name}, k and k - 1": halves[name] for name in halves}}
     rows = [(line, k, "stability", value) for line, values in lines.items() for k, value in values.items()]
     return Outcome(
-        checks=checks,
+        claims=checks,
         tables=[Table(title="Stability against k; for d = 10 features and M = 100 samples.", frame=frame)],
         pictures=[_by_size(
             rows, "maximum",
@@ -166,7 +169,7 @@ def maximum(bench: Workbench) -> Outcome:
             "CW_rel.",
         )],
         protocol="Exact, as in the paper: d = 10 and M = 100.",
-        beyond=[
+        notes=[
             "Where half of the samples select k features and half k - 1 of them, the mean correlation of pairs is "
             f"{min(halves['pearson'].values()):.2f} to {max(halves['pearson'].values()):.2f} and the measure of 2018 "
             f"{min(halves['nogueira'].values()):.2f} to {max(halves['nogueira'].values()):.2f}, below 1 at every k."
@@ -201,7 +204,7 @@ def correction_for_chance(bench: Workbench) -> Outcome:
     rows = [(label, k, "stability", value) for label in drawn_labels for k, value in frame[label].items()]
     spans = [f"{label} {frame[label].min():.2f} to {frame[label].max():.2f}" for label in drawn_labels[:4]]
     return Outcome(
-        checks=checks,
+        claims=checks,
         tables=[Table(title="Mean stability of random selections against their size k.", frame=frame, digits=3)],
         pictures=[_by_size(
             rows, "chance", f"Random selections, k = 2 … 8: {', '.join(spans)}",
@@ -224,9 +227,9 @@ def _random_stabilities(k: int, n_draws: int, names: Iterable[str]) -> list[list
     return rows
 
 
-def _check_varying(name: str, label: str, means: Floats, errors: Floats) -> Check:
+def _check_varying(name: str, label: str, means: Floats, errors: Floats) -> Claim:
     low, high = int(np.argmin(means)), int(np.argmax(means))
-    return Check.fact(
+    return unconverted.fact(
         f"{label} is not corrected for chance: its mean over random selections depends on their size", "Figure 2",
         holds=bool(means[high] - means[low] > 4 * np.hypot(errors[low], errors[high])),
         rule="its largest and least mean over k differ by more than 4 standard errors",
@@ -234,9 +237,9 @@ def _check_varying(name: str, label: str, means: Floats, errors: Floats) -> Chec
     )  # fmt: skip
 
 
-def _check_zero(name: str, label: str, means: Floats, errors: Floats) -> Check:
+def _check_zero(name: str, label: str, means: Floats, errors: Floats) -> Claim:
     apart = float((np.abs(means) / errors).max())
-    return Check.fact(
+    return unconverted.fact(
         f"{label} is corrected for chance: its mean over random selections is 0 whatever their size",
         {"pearson": "Theorem 1", "cw_rel": "Section 2.2"}.get(name, "Figure 2, which does not name it"),
         holds=apart <= 4, rule="at every k within 4 standard errors of 0",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import holdfast as hf
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.nogueira2018.enumeration import (
     PRINTED,
@@ -16,7 +17,7 @@ from reproductions.nogueira2018.enumeration import (
     enumerate_collections,
     expectations,
 )
-from reproductions.records import Check, Outcome
+from reproductions.records import Claim, Outcome
 from reproductions.workbench import Workbench
 
 PAPER = "nogueira2018"
@@ -43,11 +44,11 @@ def check_appendix(bench: Workbench) -> Outcome:
     checks = [*_worked_examples(), *_formulas(part), *_theorems(part)]
     less, more = map(read_runs, JACCARD)
     return Outcome(
-        checks=checks,
+        claims=checks,
         protocol=f"Examples as printed; formulas and theorems on all {len(part.sets):,} collections of {part.M} "
         f"non-empty proper subsets of {part.d} features, exactly. An expectation is the mean over all collections of "
         "the same sizes (Definition 2).",
-        beyond=[
+        notes=[
             "Jaccard's index, which Table 2 calls monotone, is not even for selections of one size: runs "
             f"{', '.join(JACCARD[0].split())} have a sum of variances of {sum_of_variances(less):.3f} and the value "
             f"{hf.stability(less, 'jaccard').value:.3f}; runs {', '.join(JACCARD[1].split())} have "
@@ -68,7 +69,7 @@ def _bias_error(part: Collections) -> float:
     return max(1e-16, *(abs(found[sizes] - bias(sizes)) for sizes in found))
 
 
-def _worked_examples() -> list[Check]:
+def _worked_examples() -> list[Claim]:
     krizek, guzman = (list(map(read_runs, texts)) for texts in (KRIZEK, GUZMAN))
     slip = "Neither a sum nor unbiased: the means of p(1 − p) are 0.15 and 0.175; the order of the two is right."
     both = zip((1, 2), krizek, (4 / 3, 2 / 3), guzman, ((0.24, 0.15), (0.31, 0.17)), strict=True)
@@ -87,18 +88,20 @@ def _worked_examples() -> list[Check]:
     return [*checks, _exact("CW_rel of four runs that are not all equal.", "Appendix C.4.5", 1, value)]
 
 
-def _exact(claim: str, where: str, published: float, ours: float) -> Check:
-    return Check.number(claim, where, published=published, ours=ours, tolerance=0, because="an exact number")
+def _exact(claim: str, where: str, published: float, ours: float) -> Claim:
+    return unconverted.number(
+        claim, where, published=published, ours=ours, tolerance=0, because="an exact number", kind="exact"
+    )
 
 
-def _printed(claim: str, where: str, published: float, ours: float, if_missed: str = "") -> Check:
-    return Check.number(
+def _printed(claim: str, where: str, published: float, ours: float, if_missed: str = "") -> Claim:
+    return unconverted.number(
         claim, where, published=published, ours=ours, tolerance=0.005, because="printed to two digits",
         if_missed=if_missed,
-    )  # fmt: skip
+    kind="exact")  # fmt: skip
 
 
-def _formulas(part: Collections) -> list[Check]:
+def _formulas(part: Collections) -> list[Claim]:
     """The printed expectations under the null model, for selections of one size, beside enumerated ones."""
     d, M = part.d, part.M
 
@@ -125,11 +128,11 @@ def _formulas(part: Collections) -> list[Check]:
     for name, (text, formula, reason) in formulas.items():
         off = max(abs(value - formula(s[0])) for s, value in expectations(name, part).items() if len(set(s)) == 1)
         checks.append(
-            Check.fact(
+            unconverted.fact(
                 f"Expectation of {PRINTED[name][0]} for random selections of one size.", "Appendix C.5", published=text,
                 holds=off < ROUNDING, ours=_gap(off), rule="equal to the mean over all collections",
                 if_missed=reason,
-            )
+            kind="exact")
         )  # fmt: skip
     return [*checks, _general_hamming(part)]
 
@@ -142,7 +145,7 @@ def _jaccard(k: int, d: int) -> float:
     return sum(n / (2 * k - n) * math.comb(k, n) * math.comb(d - k, k - n) / math.comb(d, k) for n in range(1, k + 1))
 
 
-def _general_hamming(part: Collections) -> Check:
+def _general_hamming(part: Collections) -> Claim:
     """C.5.1 for any sizes."""
     found = expectations("hamming", part)
 
@@ -151,16 +154,16 @@ def _general_hamming(part: Collections) -> Check:
         return float(1 - 2 * k.mean() + M / (M - 1) * k.mean() ** 2 - (k**2).sum() / (M * (M - 1)))
 
     off = max(abs(found[sizes] - printed(sizes)) for sizes in found)
-    return Check.fact(
+    return unconverted.fact(
         "Expectation of Hamming's measure for random selections of any sizes.", "Appendix C.5.1", holds=off < ROUNDING,
         published="1 − 2k̄/d + M k̄²/((M − 1)d²) − …", ours=_gap(off),
         rule="equal to the mean over all collections",
         if_missed="The derivation counts the overlap once instead of twice; the printed special case of one size is "
         "right.",
-    )  # fmt: skip
+    kind="exact")  # fmt: skip
 
 
-def _theorems(part: Collections) -> list[Check]:
+def _theorems(part: Collections) -> list[Claim]:
     d, M, values = part.d, part.M, part.values
     sizes = np.array([sum(map(len, sets)) / M for sets in part.sets])
     overlaps = np.array([_mean_overlap(sets) for sets in part.sets])
@@ -170,34 +173,29 @@ def _theorems(part: Collections) -> list[Check]:
     example = [((a,), (b, c)) for a in range(3) for b, c in itertools.combinations(range(3), 2)]
     variances = [_variance_of_first(sets) for sets in example]
 
-    def fact(claim: str, where: str, off: float, **more: Any) -> Check:
-        return Check.fact(
-            claim,
-            where,
-            holds=off < ROUNDING,
-            ours=_gap(off),
-            rule="equal on all collections",
-            **more,
+    def fact(claim: str, where: str, off: float, **more: Any) -> Claim:
+        return unconverted.fact(
+            claim, where, holds=off < ROUNDING, ours=_gap(off), rule="equal on all collections", **more, kind="exact"
         )
 
     return [
         fact("The mean overlap of two runs is k̄ less the sum of variances.", "Theorem 1",
              np.abs(overlaps - (sizes - part.variances)).max()),
-        Check.number(
+        unconverted.number(
             "The expected variance of a feature in the example of two runs with sizes 1 and 2 of 3.", "Theorem 3 in "
             "B.2",
             published=0.25, ours=float(np.mean(variances)), tolerance=0.0, because="an exact number", digits=3,
             if_missed="The mean over the nine printed matrices is 5/18: the entries of a column have the means 1/3 "
             "and 2/3, while the proof takes both for 1/2.",
-        ),
+        kind="exact"),
         fact("For selections of one size the new measure equals Kuncheva's, Wald's and nPOG.", "Theorem 5",
              float(equal.abs().to_numpy().max())),
         fact("The new measure is Fleiss' kappa.", "Theorem 6", float(np.abs(kappa - values["nogueira"]).max())),
-        Check.fact(
+        unconverted.fact(
             "The new measure is at least −1/(M − 1).", "Appendix D", published=f"{-1 / (M - 1):.3f} for M = {M}",
             holds=values["nogueira"].min() >= -1 / (M - 1) - ROUNDING, ours=f"{values['nogueira'].min():.3f}",
             rule="no collection is below",
-        ),
+        kind="exact"),
     ]  # fmt: skip
 
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 import holdfast as hf
 from holdfast import plots
-from reproductions import redundancy
+from reproductions import redundancy, unconverted
 from reproductions.experiments import experiment
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.redundancy import REDUNDANCIES, SCORE, check_draw, check_gain
 from reproductions.workbench import Workbench
 
@@ -81,7 +81,7 @@ def elastic_net(bench: Workbench) -> Outcome:
     }
     strengths = mean[ALPHA].index
     return Outcome(
-        checks=[*_check_curves(mean), *_check_pairs(runs), *_check_frequencies(bench, runs)],
+        claims=[*_check_curves(mean), *_check_pairs(runs), *_check_frequencies(bench, runs)],
         tables=[Table(title="The elastic net with α = 0.05, means over data sets, beside Figure 10.",
                       frame=mean[ALPHA].assign(features=mean[ALPHA]["features"].map("{:.1f}".format)).rename(
                           index="{:g}".format), digits=3)],
@@ -91,11 +91,11 @@ def elastic_net(bench: Workbench) -> Outcome:
         f"{len(mean)} α and {len(strengths)} λ from {min(strengths):g} to {max(strengths):g}; the paper lists neither. "
         "λ and α are those of glmnet (`penalty_strength`, `l1_ratio`). The pair that the text prints as λ = 0.05 and "
         "stability 0.34 is read as λ = 0.16, as in Figure 11.",
-        beyond=[_compare_with_lasso(bench, runs), _tell_likeliest(mean)],
+        notes=[_compare_with_lasso(bench, runs), _tell_likeliest(mean)],
     )  # fmt: skip
 
 
-def _check_curves(mean: dict[float, pd.DataFrame]) -> list[Check]:
+def _check_curves(mean: dict[float, pd.DataFrame]) -> list[Claim]:
     rises = {alpha: np.diff(curve["features"]) for alpha, curve in mean.items()}
     steepest = max(rises, key=lambda alpha: float(rises[alpha].max()))
     rise, place = float(rises[steepest].max()), int(rises[steepest].argmax())
@@ -110,22 +110,22 @@ def _check_curves(mean: dict[float, pd.DataFrame]) -> list[Check]:
         "takes correlated features in together."
     )
     return [
-        Check.fact("As λ increases, fewer features are selected", "Section 6.1.3, Figure 10a", holds=rise <= 0.5,
+        unconverted.fact("As λ increases, fewer features are selected", "Section 6.1.3, Figure 10a", holds=rise <= 0.5,
                    rule="for every α the mean size never rises by more than 0.5 from one λ to the next",
                    ours=f"largest rise {rise:.2f}", if_missed=reason),
-        Check.fact("α = 0.05 has a higher likelihood than other α for most λ", "Section 6.1.3, Figure 10b",
+        unconverted.fact("α = 0.05 has a higher likelihood than other α for most λ", "Section 6.1.3, Figure 10b",
                    holds=wins > n_strengths / 2, rule="highest mean log-likelihood of all α at more than half of the λ",
                    ours=f"at {wins} of {n_strengths} λ"),
-        Check.fact("α = 0.05: the stability is above 0.90 for λ above 0.56", "Section 6.1.3, Figure 10c",
+        unconverted.fact("α = 0.05: the stability is above 0.90 for λ above 0.56", "Section 6.1.3, Figure 10c",
                    holds=least > 0.9, rule="its mean over data sets is, at every such λ",
                    ours=f"at least {least:.3f}"),
-        Check.fact("α = 0.05: about 50 features are selected for these λ", "Section 6.1.3, Figure 10a",
+        unconverted.fact("α = 0.05: about 50 features are selected for these λ", "Section 6.1.3, Figure 10a",
                    holds=bool(np.abs(sizes - 50).max() <= 5), rule="mean size within 5 of 50 at every such λ",
                    ours=f"from {sizes.min():.1f} to {sizes.max():.1f}"),
     ]  # fmt: skip
 
 
-def _check_pairs(runs: list[ElasticNetRun]) -> list[Check]:
+def _check_pairs(runs: list[ElasticNetRun]) -> list[Claim]:
     strengths = runs[0].curves[ALPHA].index.to_numpy()
     best = [float(strengths[np.argmax(run.curves[ALPHA]["log-likelihood"])]) for run in runs]
     where = "Section 6.1.3, Figure 11"
@@ -145,20 +145,20 @@ def _check_pairs(runs: list[ElasticNetRun]) -> list[Check]:
     ]  # fmt: skip
 
 
-def _check_frequencies(bench: Workbench, runs: list[ElasticNetRun]) -> list[Check]:
+def _check_frequencies(bench: Workbench, runs: list[ElasticNetRun]) -> list[Claim]:
     n_relevant = redundancy.find_scale(bench).n_relevant
     likely, both = ([run.frequency[ALPHA, strength] for run in runs] for strength in (LAMBDA_LIKELIHOOD, LAMBDA_BOTH))
     where = "Section 6.1.3, Figure 11, right"
     always = sum(bool((share[:n_relevant] == 1).all()) for share in both)
     noise = np.array([[share[n_relevant:].mean() for share in shares] for shares in (likely, both)])
     return [
-        Check.fact(
+        unconverted.fact(
             "α = 0.05, λ = 0.76: all relevant features are selected in every resample", where,
             holds=always > len(runs) / 2, rule="in more than half of the data sets",
             ours=f"in {always} of {len(runs)} data sets; mean frequency "
             f"{np.mean([share[:n_relevant].mean() for share in both]):.4f}",
         ),
-        Check.fact("α = 0.05, λ = 0.76: irrelevant features are only rarely selected", where,
+        unconverted.fact("α = 0.05, λ = 0.76: irrelevant features are only rarely selected", where,
                    holds=float(np.mean(noise[1])) <= 0.05, rule="mean frequency at most 0.05",
                    ours=f"{np.mean(noise[1]):.3f}"),
         check_gain("Irrelevant features are selected a lot more often at λ = 0.16 than at λ = 0.76",

@@ -15,8 +15,9 @@ from scipy.stats import kstest, shapiro
 import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import make_selections
+from reproductions import unconverted
 from reproductions.experiments import experiment
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 PAPER = "nogueira2018"
@@ -56,10 +57,10 @@ def show_consistency(bench: Workbench) -> Outcome:
         {CASE.format(case): np.median(np.abs(errors[case]), axis=0) for case in CASES}, index=pd.Index(counts, name="M")
     )
     return Outcome(
-        checks=[
+        claims=[
             _within(errors, counts, 10, 0.05),
             _within(errors, counts, 100, 0.01),
-            Check.fact(
+            unconverted.fact(
                 "The estimate approaches the population stability as M grows.", "Section 5.1, Theorem 7",
                 holds=bool((typical.diff().dropna() < 0).all(axis=None)), published="consistent",
                 ours=", ".join(f"{name}: {own.iloc[0]:.3f} to {own.iloc[-1]:.4f}" for name, own in typical.items()),
@@ -83,7 +84,7 @@ def show_consistency(bench: Workbench) -> Outcome:
         f"probabilities are not printed. Ours: {SIZE} features share a high probability, the others a low one. The "
         f"paper shows one sequence of runs, we draw {repeats} of each. “Within 5 % for M ≤ 10” is read as M ≥ 10, and "
         "so on (an evident slip).",
-        beyond=[_rate(typical)],
+        notes=[_rate(typical)],
     )  # fmt: skip
 
 
@@ -93,9 +94,9 @@ def _sequence_errors(case: float, counts: list[int], repeats: int, rng: np.rando
     return np.array([[hf.stability(runs.take(range(M))).value - case for M in counts] for runs in sequences])
 
 
-def _within(errors: dict[float, Any], counts: list[int], M: int, reach: float) -> Check:
+def _within(errors: dict[float, Any], counts: list[int], M: int, reach: float) -> Claim:
     shares = {case: float((np.abs(own[:, counts.index(M)]) <= reach).mean()) for case, own in errors.items()}
-    return Check.fact(
+    return unconverted.fact(
         f"From M = {M} on the estimate is within {reach:.0%} of the population stability, generally.", "Section 5.1",
         holds=min(shares.values()) >= 0.5, published=f"within {reach}",
         ours=", ".join(f"{CASE.format(case)}: in {share:.0%} of sequences" for case, share in shares.items()),
@@ -143,7 +144,7 @@ def show_coverage(bench: Workbench) -> Outcome:
     curves = _curves(at_90, fewer, repeats)
     correlated = {case: coverage(case, 100, fewer, rng, (0.9,), correlation=0.7).loc[0.9] for case in CASES}
     return Outcome(
-        checks=[
+        claims=[
             *(_table_check(case, table[case], place, repeats) for case in CASES for place in range(3)),
             _nearing(at_90),
         ],
@@ -160,15 +161,15 @@ def show_coverage(bench: Workbench) -> Outcome:
         protocol=f"d = {D}, population stabilities 0.8, 0.5 and 0.3, M = 100 and {repeats:,} repeats for Table 4 as in "
         f"the paper; {fewer:,} repeats at each other M of Figure 4, whose values of M are not printed. The selection "
         "probabilities are not printed either; ours are as for Figure 3.",
-        beyond=_coverage_notes(at_90, correlated, counts),
+        notes=_coverage_notes(at_90, correlated, counts),
     )  # fmt: skip
 
 
-def _table_check(case: float, table: pd.DataFrame, place: int, repeats: int) -> Check:
+def _table_check(case: float, table: pd.DataFrame, place: int, repeats: int) -> Claim:
     level, printed, ours = LEVELS[place], TABLE_4[case][place], 100 * float(table["published"].iloc[place])
     error = 100 * math.sqrt(level * (1 - level) / repeats)
     theirs = 100 * math.sqrt(level * (1 - level) / 10_000)
-    return Check.number(
+    return unconverted.number(
         f"Coverage in percent of {level:.0%} intervals where {CASE.format(case)}.", "Table 4", published=printed,
         ours=ours, error=error, digits=1,
         tolerance=round(3 * theirs + 0.05, 2), because="their 10,000 repeats, and the last printed digit",
@@ -176,13 +177,13 @@ def _table_check(case: float, table: pd.DataFrame, place: int, repeats: int) -> 
     )  # fmt: skip
 
 
-def _nearing(at_90: dict[tuple[float, int], Any]) -> Check:
+def _nearing(at_90: dict[tuple[float, int], Any]) -> Claim:
     least, most = min(M for _, M in at_90), max(M for _, M in at_90)
     gaps = {
         M: np.mean([abs(own["published"] - 0.9) for (_, other), own in at_90.items() if other == M])
         for M in (least, most)
     }
-    return Check.fact(
+    return unconverted.fact(
         "Coverage quickly approaches the nominal level as M grows.", "Figure 4, Section 5.2", published="approaches "
         "0.90",
         holds=bool(gaps[most] < min(0.02, gaps[least])),
@@ -257,7 +258,7 @@ def show_statistic(bench: Workbench) -> Outcome:
     different = np.array([one.statistic for one in compared])
     error = float(np.mean([one.standard_error for one in compared]))
     return Outcome(
-        checks=[*_equal_checks(equal), *_different_checks(different)],
+        claims=[*_equal_checks(equal), *_different_checks(different)],
         tables=[Table(title="The statistic T_M, second less first", frame=_moments(equal, different, other))],
         pictures=[
             Picture(
@@ -273,7 +274,7 @@ def show_statistic(bench: Workbench) -> Outcome:
         + (" as in the paper" if not bench.quick else "") + ". The second stability of the right panel is not "
         f"printed; ours is {other}, the edge of “excellent” in Table 3, so that the printed median of −3.8 is nothing "
         "to compare with.",
-        beyond=[
+        notes=[
             f"With our selection probabilities the printed median of {FIGURE_5['median']} would need a second "
             f"stability of about {0.8 + FIGURE_5['median'] * error:.3f} (a standard error of the difference of "
             f"{error:.4f}): the test sees differences in the second decimal with M = {M:,} runs.",
@@ -286,18 +287,18 @@ def show_statistic(bench: Workbench) -> Outcome:
     )  # fmt: skip
 
 
-def _equal_checks(values: Any) -> list[Check]:
+def _equal_checks(values: Any) -> list[Claim]:
     n, p = values.size, float(kstest(values, "norm").pvalue)
     return [
-        Check.number(
+        unconverted.number(
             "Mean of T_M for equal stabilities.", "Theorem 9, Figure 5, left", published=0.0, ours=float(values.mean()),
             tolerance=0.0, because="a simulation", error=1 / math.sqrt(n),
         ),
-        Check.number(
+        unconverted.number(
             "Standard deviation of T_M for equal stabilities.", "Theorem 9, Figure 5, left", published=1.0,
             ours=float(values.std(ddof=1)), tolerance=0.0, because="a simulation", error=1 / math.sqrt(2 * n),
         ),
-        Check.fact(
+        unconverted.fact(
             "For equal stabilities T_M has the quantiles of the standard normal distribution.", "Figure 5, left",
             holds=p > 0.01, published="on the line", ours=f"p = {p:.2f}", rule="p above 0.01 in a Kolmogorov–Smirnov "
             "test",
@@ -305,17 +306,17 @@ def _equal_checks(values: Any) -> list[Check]:
     ]  # fmt: skip
 
 
-def _different_checks(values: Any) -> list[Check]:
+def _different_checks(values: Any) -> list[Claim]:
     p = float(shapiro(values).pvalue)
     return [
-        Check.fact(
+        unconverted.fact(
             "For different stabilities T_M is normal, with a mean other than 0.", "Figure 5, right",
             holds=bool(p > 0.01 and abs(values.mean()) > 3 / math.sqrt(values.size)), published="on a line, median "
             "−3.8",
             ours=f"mean {values.mean():.2f}, p = {p:.2f}", rule="p above 0.01 in a Shapiro–Wilk test, mean 3 errors "
             "from 0",
         ),
-        Check.fact(
+        unconverted.fact(
             "All values of T_M are negative where the second is less stable.", "Section 5.3",
             holds=bool(values.max() < 0),
             published=f"{FIGURE_5['low']} to {FIGURE_5['high']}", ours=f"{values.min():.1f} to {values.max():.1f}",

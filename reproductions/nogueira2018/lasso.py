@@ -8,9 +8,9 @@ import pandas as pd
 
 from holdfast import plots
 from holdfast.tradeoff import pareto_front
-from reproductions import redundancy
+from reproductions import redundancy, unconverted
 from reproductions.experiments import experiment
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.redundancy import (
     MAX_STABLE,
     REDUNDANCIES,
@@ -55,19 +55,19 @@ def likelihood_and_stability(bench: Workbench) -> Outcome:
         ]))
         for column in ("log_likelihood", "nogueira")
     }  # fmt: skip
-    similar = Check.fact(
+    similar = unconverted.fact(
         "Without redundancy, the λ of the best likelihood and of the highest stability give similar values of both",
         "Section 6.1.2, Figure 6a", holds=max(apart.values()) <= 0.02,
         rule="both differ by at most 0.02 on average over data sets",
         ours=f"log-likelihood {apart['log_likelihood']:.4f}, stability {apart['nogueira']:.4f}",
     )  # fmt: skip
     return Outcome(
-        checks=[similar, *_check_strengths(found["low"]), *_check_gain(found["low"])],
-        pictures=[_picture(found)], protocol=_protocol(bench), beyond=[_tell_gain(bench, found["low"])],
+        claims=[similar, *_check_strengths(found["low"]), *_check_gain(found["low"])],
+        pictures=[_picture(found)], protocol=_protocol(bench), notes=[_tell_gain(bench, found["low"])],
     )  # fmt: skip
 
 
-def _check_strengths(found: list[LassoFindings]) -> list[Check]:
+def _check_strengths(found: list[LassoFindings]) -> list[Claim]:
     """The printed penalty strengths of low redundancy."""
     reasons = []
     for column in ("log_likelihood", "nogueira"):
@@ -91,7 +91,7 @@ def _lost_likelihood(found: list[LassoFindings]) -> list[float]:
     return [findings.column("log_likelihood").max() - findings.at(LAMBDA_BOTH, "log_likelihood") for findings in found]
 
 
-def _check_gain(found: list[LassoFindings]) -> list[Check]:
+def _check_gain(found: list[LassoFindings]) -> list[Claim]:
     lost = np.mean(_lost_likelihood(found))
     error = np.mean([findings.at_choice("likelihood", "log_likelihood_se") for findings in found])
     rates = [
@@ -102,7 +102,7 @@ def _check_gain(found: list[LassoFindings]) -> list[Check]:
                    ours=[findings.at(LAMBDA_BOTH, "nogueira") for findings in found], rounding=0.005),
         check_gain("Low redundancy: λ = 0.0187 is more stable than λ = 0.0051", "Section 6.1.2",
                    _gains(found, LAMBDA_BOTH, LAMBDA_LIKELIHOOD, "nogueira")),
-        Check.fact(
+        unconverted.fact(
             "Low redundancy: λ = 0.0187 sacrifices a negligible amount of likelihood", "Section 6.1.2",
             holds=bool(lost <= error), rule="on average less than one standard error of the best likelihood",
             ours=f"{lost:.4f} lost, standard error {error:.4f}",
@@ -159,7 +159,7 @@ def fronts(bench: Workbench) -> Outcome:
     ]
     highest = {level: [findings.curve["nogueira"].max() for findings in drawn] for level, drawn in found.items()}
     checks = [
-        Check.fact(
+        unconverted.fact(
             "Without redundancy, stability seems to be an increasing function of the likelihood", "Section 6.1.2, "
             "Figure 7a", holds=float(np.median(ranks)) >= 0.8, rule="rank correlation over λ of at least 0.8 in the "
             "median data set", ours=f"median {np.median(ranks):.2f}, from {min(ranks):.2f} to {max(ranks):.2f}",
@@ -177,11 +177,11 @@ def fronts(bench: Workbench) -> Outcome:
         *_check_fronts(found),
     ]  # fmt: skip
     return Outcome(
-        checks=checks, tables=[_front_table(found)],
+        claims=checks, tables=[_front_table(found)],
         pictures=[_draw_front(bench, level) for level in REDUNDANCIES],
         protocol=f"{_protocol(bench)} Fronts by two definitions: the usual one drops a λ if another is at least as "
         "good in both and better in one; the paper's drops it only if another is better in both.",
-        beyond=[_tell_probabilities(bench)],
+        notes=[_tell_probabilities(bench)],
     )  # fmt: skip
 
 
@@ -202,7 +202,7 @@ def _front(findings: LassoFindings, rule: str = "usual") -> pd.DataFrame:
     return curve[on_front].sort_values("log_likelihood", ascending=False)
 
 
-def _check_fronts(found: Found) -> list[Check]:
+def _check_fronts(found: Found) -> list[Claim]:
     ends: dict[str, list[float]] = {"log_likelihood": [], "misclassified": []}
     for drawn in found.values():
         for column, widths in ends.items():
@@ -217,11 +217,11 @@ def _check_fronts(found: Found) -> list[Check]:
     parts = ", ".join(f"{level} {width:.3f}" for level, width in zip(found, ends["log_likelihood"], strict=True))
     rates = ", ".join(f"{level} {width:.3f}" for level, width in zip(found, ends["misclassified"], strict=True))
     return [
-        Check.fact("All points of a front have a similar likelihood", "Section 6.1.2, Figure 8",
+        unconverted.fact("All points of a front have a similar likelihood", "Section 6.1.2, Figure 8",
                    holds=max(ends["log_likelihood"]) <= 0.05, ours=f"spans: {parts}",
                    rule="a front spans at most 0.05 per row, on average over data sets, at every redundancy",
                    if_missed=reason),
-        Check.fact("All points of a front have a similar misclassification rate", "Section 6.1.2, Figure 8",
+        unconverted.fact("All points of a front have a similar misclassification rate", "Section 6.1.2, Figure 8",
                    holds=max(ends["misclassified"]) <= 0.02, ours=f"spans: {rates}",
                    rule="a front spans at most 0.02, on average over data sets, at every redundancy",
                    if_missed=reason),
@@ -297,7 +297,7 @@ def final_features(bench: Workbench) -> Outcome:
         for numbers, what, rule in zip(printed, ("likelihood", "both"), ("likelihood", "one-se"), strict=True)
     ]  # fmt: skip
     return Outcome(
-        checks=[*_check_frequencies(found["high"], n_relevant), *cells, *_check_changes(found)],
+        claims=[*_check_frequencies(found["high"], n_relevant), *cells, *_check_changes(found)],
         tables=[Table(
             title="False positives (FP) and false negatives (FN) of the final fit, means over data sets, by the rule "
             "that chose λ, beside Table 5.", frame=redundancy.error_table(found, "nogueira"),
@@ -306,7 +306,7 @@ def final_features(bench: Workbench) -> Outcome:
         protocol=f"{_protocol(bench)} *Optimizing both* is `one-se`, the most stable λ within one standard error of "
         "the best likelihood: the rule of this table, fixed before the full run, after a trial on the first data set; "
         "two others stand beside it. The paper has none.",
-        beyond=[redundancy.tell_rules(found, "nogueira")],
+        notes=[redundancy.tell_rules(found, "nogueira")],
     )  # fmt: skip
 
 
@@ -323,7 +323,7 @@ def _explain(level: str, found: list[LassoFindings]) -> str:
     return reason
 
 
-def _check_frequencies(found: list[LassoFindings], n_relevant: int) -> list[Check]:
+def _check_frequencies(found: list[LassoFindings], n_relevant: int) -> list[Claim]:
     shares = {
         rule: [findings.shares(findings.chosen["nogueira", rule]) for findings in found]
         for rule in ("likelihood", "one-se")
@@ -333,7 +333,7 @@ def _check_frequencies(found: list[LassoFindings], n_relevant: int) -> list[Chec
         check_draw("High redundancy, optimizing both: no irrelevant feature is selected in any resample",
                    "Section 6.1.2, Figure 9, right", published=0, digits=0, smallest=0,
                    ours=[float((share[n_relevant:] > 0).sum()) for share in shares["one-se"]]),
-        Check.fact(
+        unconverted.fact(
             "High redundancy, optimizing likelihood: relevant and irrelevant features cannot be told apart by their "
             "frequencies", "Section 6.1.2, Figure 9, left", holds=overlap == len(found),
             rule="some irrelevant feature is selected more often than some relevant one, in every data set",
@@ -342,7 +342,7 @@ def _check_frequencies(found: list[LassoFindings], n_relevant: int) -> list[Chec
     ]  # fmt: skip
 
 
-def _check_changes(found: Found) -> list[Check]:
+def _check_changes(found: Found) -> list[Claim]:
     checks, where = [], "Section 6.1.2, Table 5"
     for level in ("low", "medium", "high"):
         title = WORDS[level].capitalize()
@@ -352,7 +352,7 @@ def _check_changes(found: Found) -> list[Check]:
         checks += [
             check_gain(f"{title}: fewer false positives when optimizing both", where,
                        [-change for change in fewer]),
-            Check.fact(f"{title}: a limited effect on the false negatives", where,
+            unconverted.fact(f"{title}: a limited effect on the false negatives", where,
                        holds=abs(mean) <= 5, rule="on average at most 5 of 50 features",
                        ours=f"{mean:+.1f} ({low:+.1f} to {high:+.1f})"),
         ]  # fmt: skip

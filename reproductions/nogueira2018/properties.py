@@ -11,6 +11,7 @@ import pandas as pd
 import holdfast as hf
 from holdfast import plots
 from holdfast.testing import stability_value
+from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.nogueira2018.enumeration import (
     ALPHA,
@@ -22,7 +23,7 @@ from reproductions.nogueira2018.enumeration import (
     enumerate_collections,
     value_of,
 )
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -41,18 +42,18 @@ def show_maximum(bench: Workbench) -> Outcome:
     varying = right.groupby("line")["value"].agg(np.ptp) > ROUNDING
     at_one = sorted(largest.index[largest["min"] > 1 - ROUNDING])
     return Outcome(
-        checks=[
-            Check.fact(
+        claims=[
+            unconverted.fact(
                 "Wald's measure and CW_rel still return their maximum of 1 where half of the runs miss a feature.",
                 "Figure 1a, Section 3.4", holds=at_one == ["CW_rel", "Wald"], published="Wald and CW_rel",
                 ours=_join(at_one), rule="these and no others of Table 2 are 1 at every k",
-            ),
-            Check.fact(
+            kind="exact"),
+            unconverted.fact(
                 "Lustgarten's and Goh's measures vary with k though all runs agree.", "Figure 1b, Section 3.4",
                 holds=set(varying.index[varying]) == {"Lustgarten", "Goh"}, published="Lustgarten and Goh",
                 ours=_join(sorted(varying.index[varying])),
                 rule="these and no others of Table 2, but for Krízek and Davis, vary by more than rounding",
-            ),
+            kind="exact"),
         ],
         pictures=[
             Picture(
@@ -74,7 +75,7 @@ def show_maximum(bench: Workbench) -> Outcome:
         ],
         protocol=f"d = {d} features, M = {M} runs, as in the paper. Davis' measure, whose penalty is not given, and "
         "Krízek's, which is lower for more stable selections, are left out; the values are exact.",
-        beyond=[
+        notes=[
             "The new measure has neither fault, and tells what one feature more or less in half of the runs matters: "
             f"from {_extreme(left, 'idxmin')} to {_extreme(left, 'idxmax')}."
         ],
@@ -121,23 +122,23 @@ def show_correction(bench: Workbench) -> Outcome:
     formula = {"Dice": "k/d", "POG": "k/d", "Hamming": "1 − 2(k/d)(1 − k/d)"}
     expected = {line: _expected(line, np.arange(1, d) / d) for line in formula}
     return Outcome(
-        checks=[
-            Check.order(
+        claims=[
+            unconverted.order(
                 "By Dice's index the stability of random selections systematically rises with their size.",
                 "Section 3.5", difference=steps[step], low=steps[step] - 2 * spread, high=steps[step] + 2 * spread,
                 published="rises", digits=3,
             ),
-            Check.fact(
+            unconverted.fact(
                 "Kuncheva's measure is close to 0 for random selections, whatever their size.", "Section 3.5",
                 holds=worst < 4, published="0", rule="no mean is 4 standard errors from 0 (nine are looked at)",
                 ours=f"at most {worst:.1f} standard errors, {lines['Kuncheva']['value'].abs().max():.4f}",
             ),
             *(
-                Check.fact(
+                unconverted.fact(
                     f"For random selections of one size {line} is {formula[line]} on average.", "Appendix C.5.1",
                     holds=(off := (lines[line]["value"] - expected[line]).abs() / lines[line]["error"]).max() < 4,
                     published=formula[line], ours=f"off by at most {off.max():.1f} standard errors",
-                    rule="no mean is 4 standard errors off (nine are looked at)",
+                    rule="no mean is 4 standard errors off (nine are looked at)", kind="exact",
                 )
                 for line in formula
             ),
@@ -199,7 +200,7 @@ def tabulate_properties(bench: Workbench) -> Outcome:
     ]  # fmt: skip
     shown = ", ".join(f"d = {d} with M = {M}" + (f" and sizes of {own[0]}" if own else "") for d, M, *own in sizes)
     return Outcome(
-        checks=[_column_check(place, column, found) for place, column in enumerate(PROPERTIES)]
+        claims=[_column_check(place, column, found) for place, column in enumerate(PROPERTIES)]
         + [_new_measure_check(found["nogueira"])],
         tables=[
             Table(title="Table 2: ✓ and – as printed and as enumerated; ✗ a printed ✓ with a counter-example; ? a "
@@ -214,7 +215,7 @@ def tabulate_properties(bench: Workbench) -> Outcome:
         "can be must not grow for d = 10 to 80. Correction: the exact mean must be the same for all sizes. Measures "
         f"for one size are judged on collections of one size. Davis' measure has a penalty of {ALPHA}. What "
         "enumeration does not contradict need not be true for larger collections.",
-        beyond=[_davis_note(known)],
+        notes=[_davis_note(known)],
     )  # fmt: skip
 
 
@@ -222,11 +223,11 @@ def _cell(tick: str, counter: str) -> str:
     return {("✓", True): "✗", ("✓", False): "✓", ("–", True): "–", ("–", False): "?"}[tick, bool(counter)]
 
 
-def _column_check(place: int, column: str, found: dict[str, dict[str, str]]) -> Check:
+def _column_check(place: int, column: str, found: dict[str, dict[str, str]]) -> Claim:
     rows = [(label, ticks[place], found[name][column]) for name, (label, ticks) in list(PRINTED.items())[:-1]]
     wrong = [label for label, tick, counter in rows if (tick == "✓") == bool(counter)]
     ticks = sum(tick == "✓" for _, tick, _ in rows)
-    return Check.fact(
+    return unconverted.fact(
         f"{column}: the marks of the 15 measures from the literature.", "Table 2", holds=not wrong,
         published=f"{ticks} of 15 have it", ours=f"wrong for {', '.join(wrong)}" if wrong else "all 15 marks as "
         "printed",
@@ -237,18 +238,18 @@ def _column_check(place: int, column: str, found: dict[str, dict[str, str]]) -> 
             "Correction": "The proof for Guzmán (C.5.2) divides Jensen's inequality by a negative number without "
             "turning it: the mean is above 0 for every finite M, and falls to 0 as M grows.",
         }.get(column, "See the counter-examples below."),
-    )  # fmt: skip
+    kind="exact")  # fmt: skip
 
 
-def _new_measure_check(found: dict[str, str]) -> Check:
+def _new_measure_check(found: dict[str, str]) -> Claim:
     lacking = {column: counter for column, counter in found.items() if counter}
-    return Check.fact(
+    return unconverted.fact(
         "The new measure has all five properties.", "Section 4.1", holds=not lacking, published="5 of 5",
         ours="; ".join(f"not {column}: {counter}" for column, counter in lacking.items()) or "no counter-example",
         rule="no collection contradicts any of them",
         if_missed="Theorem 3 treats runs of different sizes as draws from one distribution. For selections of one "
         "size the expectation is exactly 0; else it is below 0 by an amount of the order of 1/M.",
-    )  # fmt: skip
+    kind="exact")  # fmt: skip
 
 
 def _davis_note(known: Sequence[Collections]) -> str:

@@ -17,8 +17,9 @@ import holdfast as hf
 from holdfast import plots
 from holdfast import selectors as of
 from holdfast.inference import Comparison
+from reproductions import unconverted
 from reproductions.experiments import experiment
-from reproductions.records import Check, Outcome, Picture, Table
+from reproductions.records import Claim, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 PAPER = "nogueira2018"
@@ -82,7 +83,7 @@ def plan(name: str, d: int, bench: Workbench) -> hf.Study:
 @experiment(PAPER, "figure12", shows="Figure 12", title="is Stability Selection more stable than the lasso?", data=DATA)
 def compare_stability_selection(bench: Workbench) -> Outcome:
     """Both selectors on bootstrap samples, with copies of rows together and apart."""
-    names = bench.at_hand(DATA)
+    names = bench.available(DATA)
     found = []
     for name in names[-1:] if bench.quick else names:
         X, y = bench.load(name)
@@ -90,7 +91,7 @@ def compare_stability_selection(bench: Workbench) -> Outcome:
         found.append(Compared(name, result, X))
     fewer = ", ".join(f"{n} on {name.capitalize()}" for name, n in N_RUNS.items())
     return Outcome(
-        checks=[*(_is_higher(one, copies) for copies in WAYS for one in found), *_not_always_significant(found)],
+        claims=[*(_is_higher(one, copies) for copies in WAYS for one in found), *_not_always_significant(found)],
         tables=[_table(one) for one in found],
         pictures=[_picture(one, copies) for one in found for copies in WAYS],
         protocol=f"M = 100 bootstrap samples ({fewer}, to save time). Lasso: strength by 10 folds and the "
@@ -100,23 +101,23 @@ def compare_stability_selection(bench: Workbench) -> Outcome:
         "copies of a row dealt apart to folds and halves, as in the authors' R (`cv.glmnet`, `stabs`), and together. "
         "Ticks are the published test at 5 %; our verdicts go by differences on the same resamples. The figure prints "
         "no numbers.",
-        beyond=[text for one in found for text in (_leak_note(one), _redundancy_note(one))],
+        notes=[text for one in found for text in (_leak_note(one), _redundancy_note(one))],
     )  # fmt: skip
 
 
-def _is_higher(one: Compared, copies: str) -> Check:
+def _is_higher(one: Compared, copies: str) -> Claim:
     """The least advantage over the lasso among all settings."""
     differences = one.differences(copies)
     least = min(differences, key=lambda name: differences[name].difference)
     low, high = differences[least].ci()
     below = sum(other.ci()[1] < 0 for other in differences.values())
-    return Check.order(
+    return unconverted.order(
         f"{one.name.capitalize()}: Stability Selection is more stable than the lasso whatever its parameters "
         f"({WAYS[copies]}; the least of {len(differences)} differences).",
         "Section 6.2, Figure 12", difference=differences[least].difference, low=low, high=high, published="always "
         "higher",
         if_missed=f"Of {len(differences)} settings {below} are significantly less stable than the lasso; the least is "
-        f"{_setting(one, least)}. " + _size_reason(one, copies),
+        f"{_setting(one, least)}. " + _size_reason(one, copies), kind="empirical" if copies == "apart" else "beyond",
     )  # fmt: skip
 
 
@@ -142,13 +143,13 @@ def _ticks(one: Compared, copies: str) -> list[bool]:
     return [bool(other.p_value < 0.05 and other.difference > 0) for other in compared]
 
 
-def _not_always_significant(found: Iterable[Compared]) -> list[Check]:
+def _not_always_significant(found: Iterable[Compared]) -> list[Claim]:
     checks = []
     for one in found:
         if one.name in ("sonar", "madelon"):
             ticks = _ticks(one, "apart")
             checks.append(
-                Check.fact(
+                unconverted.fact(
                     f"{one.name.capitalize()}: for some parameters of Stability Selection the test does not reject "
                     "equal "
                     "stabilities.", "Section 6.2, Figure 12", holds=not all(ticks), published="some without a tick",

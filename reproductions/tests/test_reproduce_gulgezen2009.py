@@ -20,7 +20,7 @@ EXPERIMENTS = [item.name for item in find_experiments(["gulgezen2009"])]
 class SyntheticBench(Workbench):
     """A workbench on which every data set is the same small one; its second feature is constant."""
 
-    def at_hand(self, names):
+    def available(self, names):
         return list(names)
 
     def load(self, name):
@@ -152,14 +152,14 @@ def test_a_row_is_reproduced_by_itself_and_not_by_its_reverse(nested):
     ours = np.array([1.0, 2, 3, 4, 5])
     nested.known[0.25, "stability", None] = pd.DataFrame({"rank": ours, "sd": 0.5}, index=list(ALPHAS))
     check = ranks.rank_check(nested, 0.25, "stability", as_row(ours), "Wine", "Table 7", "")
-    assert (check.verdict, check.reason) == ("reproduced", "")
+    assert check.verdict == "holds"
     near = ranks.rank_check(nested, 0.25, "stability", as_row([2, 1, 3, 4, 5]), "Wine", "Table 7", "")
-    assert (near.verdict, near.ours) == ("reproduced", "0.90: 1.0 2.0 3.0 4.0 5.0")
+    assert (near.verdict, str(near.evidence)) == ("holds", "0.90: 1.0 2.0 3.0 4.0 5.0")
     spoiled = ranks.rank_check(nested, 0.25, "stability", as_row(ours[::-1]), "Wine", "Table 7", "More.")
-    assert spoiled.verdict == "not reproduced"
+    assert spoiled.verdict == "does not hold"
     assert spoiled.reason.endswith("More.")
-    assert ranks.side_check(nested, "sonar").verdict == "reproduced"  # below 0.5
-    assert ranks.side_check(nested, "wine").verdict == "not reproduced"
+    assert ranks.side_check(nested, "sonar").verdict == "holds"  # below 0.5
+    assert ranks.side_check(nested, "wine").verdict == "does not hold"
     del nested.known[0.25, "stability", None]
 
 
@@ -173,9 +173,9 @@ class Shifted(Nested):
 @pytest.mark.parametrize(
     ("shift", "average", "always", "similar"),
     [
-        (0.05, "reproduced", "reproduced", "not reproduced"),
-        (-0.01, "not reproduced", "not reproduced", "reproduced"),
-        (0.0, "open", "reproduced", "reproduced"),
+        (0.05, "holds", "holds", "does not hold"),
+        (-0.01, "does not hold", "does not hold", "holds"),
+        (0.0, "open", "holds", "holds"),
     ],
 )
 def test_mid_beside_miq(nested, shift, average, always, similar):
@@ -191,20 +191,20 @@ def test_variances_are_judged_step_by_step():
     frame = pd.DataFrame(0.1, index=steps, columns=columns)
     frame["mean", "W"] = [0.01, 0.02, 0.3, 0.4]
     frame["sd", "V / W"] = [3, 2, 0.5, 0.4]
-    assert [check.verdict for check in criteria.judge_variances(frame, frame, first=3)] == ["reproduced"] * 2
+    assert [check.verdict for check in criteria.judge_variances(frame, frame, first=3)] == ["holds"] * 2
     frame.loc[5, ("sd", "V / W")] = 0.05
     frame["mean", "W"] = frame["mean", "W"].to_numpy()[::-1]
-    assert [check.verdict for check in criteria.judge_variances(frame, frame, first=3)] == ["not reproduced"] * 2
+    assert [check.verdict for check in criteria.judge_variances(frame, frame, first=3)] == ["does not hold"] * 2
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_experiments_do_their_quick_part(name, bench):
     (item,) = find_experiments([name])
     outcome = item.run(bench)
-    assert outcome.checks
-    assert {check.verdict for check in outcome.checks} <= {"reproduced", "not reproduced", "open"}
+    assert outcome.claims
+    assert {check.verdict for check in outcome.claims} <= {"holds", "does not hold", "open"}
     assert outcome.protocol
-    assert all(text.endswith(".") and "nan" not in text for text in (outcome.protocol, *outcome.beyond))
+    assert all(text.endswith(".") and "nan" not in text for text in (outcome.protocol, *outcome.notes))
     for table in outcome.tables:
         assert list(table.frame.columns[-1:]) == ["Spearman"]
     for picture in outcome.pictures:

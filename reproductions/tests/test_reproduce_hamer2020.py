@@ -17,7 +17,7 @@ from reproductions.hamer2020.studies import FORCED, GV, TABLE_1, WEIGHTS, K
 class MadeUp(Workbench):
     """Data of the size of alon: some features differ between the classes, some others vary a lot."""
 
-    def at_hand(self, names):
+    def available(self, names):
         return ["alon"]
 
     def load(self, name):
@@ -41,9 +41,9 @@ def folder(tmp_path_factory):
 def test_every_experiment_has_checks_tables_and_pictures(folder, short, n_checks, n_pictures):
     experiment = load_experiments()[f"hamer2020-{short}"]
     outcome = experiment.run(MadeUp(folder=folder / experiment.name, quick=True))
-    assert len(outcome.checks) == n_checks
+    assert len(outcome.claims) == n_checks
     assert len(outcome.pictures) == n_pictures
-    assert all("alon" in check.claim + check.ours for check in outcome.checks[:n_checks])
+    assert all("alon" in check.claim + str(check.evidence) for check in outcome.claims[:n_checks])
     assert outcome.tables
     assert all(table.frame.notna().to_numpy().all() for table in outcome.tables)
     assert "20 bootstrap samples" in outcome.protocol
@@ -97,13 +97,12 @@ def test_verdicts_of_figure_1_turn_with_the_numbers():
     def verdicts(stabilities, name="alon", **more):
         return [check.verdict for check in figure1.check_hybrids(name, curves(stabilities, **more))]
 
-    assert verdicts(HYBRIDS_WIN) == ["reproduced"] * 3
-    assert verdicts(RFE_WINS) == ["not reproduced", "not reproduced", "reproduced"]
+    assert verdicts(HYBRIDS_WIN) == ["holds"] * 3
+    assert verdicts(RFE_WINS) == ["does not hold", "does not hold", "holds"]
     assert verdicts(HYBRIDS_WIN, spread=1.0)[:2] == ["open"] * 2
-    assert verdicts(HYBRIDS_WIN, name="borovecki")[2] == "not reproduced"  # there, all forced must be best
-    assert (
-        verdicts([0.3, 0.4, 0.6, 0.8, 0.9, 0.4], name="borovecki")[2] == "open"
-    )  # as good as GV1, of which it is part
+    assert verdicts(HYBRIDS_WIN, name="borovecki")[2] == "does not hold"  # there, all forced must be best
+    # as good as GV1, of which it is part, is not better
+    assert verdicts([0.3, 0.4, 0.6, 0.8, 0.9, 0.4], name="borovecki")[2] == "does not hold"
 
 
 def test_a_setting_of_the_rfe_that_no_hybrid_matches_is_not_dominated():
@@ -115,14 +114,12 @@ def test_a_setting_of_the_rfe_that_no_hybrid_matches_is_not_dominated():
     assert figure1.best_pair(curves(HYBRIDS_WIN)) == ("rfe1", "var1")
 
 
-@pytest.mark.parametrize(
-    ("ratio", "verdict"), [(0.35, "reproduced"), (0.45, "not reproduced"), (0.25, "not reproduced")]
-)
+@pytest.mark.parametrize(("ratio", "verdict"), [(0.35, "holds"), (0.45, "does not hold"), (0.25, "does not hold")])
 def test_slightly_more_stable_is_neither_less_nor_much_more(ratio, verdict):
     groups = {"RFE": ["rfe1", "rfe2"], "ratio": ["var1"], "variance": ["var2"]}
     own = curves([0.3, 0.4, ratio, 0.9, 0, 0], groups=groups)
     first, second = figure1.check_criteria("alon", own)
-    assert (first.verdict, second.verdict) == (verdict, "reproduced")
+    assert (first.verdict, second.verdict) == (verdict, "holds")
     assert figure1.stabilities(own) == {"RFE": 0.3, "ratio": ratio, "variance": 0.9}
 
 
@@ -130,11 +127,11 @@ def test_verdicts_of_figure_2_turn_with_the_numbers():
     groups = {"independent": ["rfe1", "rfe2"], "no shrinkage": ["var1"], "shrinkage": ["gv1"]}
     better = curves([0.3, 0, 0.5, 0, 0.6, 0], groups=groups)
     worse = curves([0.6, 0, 0.5, 0, 0.4, 0], groups=groups)
-    assert figure2.check_hybrid("alon", better).verdict == "reproduced"
-    assert figure2.check_hybrid("alon", worse).verdict == "not reproduced"
+    assert figure2.check_hybrid("alon", better).verdict == "holds"
+    assert figure2.check_hybrid("alon", worse).verdict == "does not hold"
     gains = {name: figure2.area_by_shrinkage(own) for name, own in (("alon", better), ("singh", worse))}
-    assert figure2.check_some("the area", gains).verdict == "reproduced"  # the paper says that it can
-    assert figure2.check_some("the area", {"singh": gains["singh"]}).verdict == "not reproduced"
+    assert figure2.check_some("the area", gains).verdict == "holds"  # the paper says that it can
+    assert figure2.check_some("the area", {"singh": gains["singh"]}).verdict == "does not hold"
     first = curves([0.3, 0, 0.5, 0, 0.6, 0], groups={"no shrinkage": ["rfe1", "rfe2"], "first": ["var1"]})
     assert figure2.area_by_first(first).value == pytest.approx(0.02)  # 0.1 × (0.5 - 0.3)
     points = {"none": ["rfe1"], "0.1": ["rfe2"], "0.3": ["var1"], "0.6": ["var2"]}
@@ -143,8 +140,8 @@ def test_verdicts_of_figure_2_turn_with_the_numbers():
 
 def test_the_printed_size_of_a_filter_must_be_nearly_the_best():
     accuracy = pd.Series({100: 0.9, 1250: 0.895, 12600: 0.8})
-    assert table1.check_size("singh", accuracy).verdict == "reproduced"
+    assert table1.check_size("singh", accuracy).verdict == "holds"
     spoiled = table1.check_size("singh", accuracy.replace(0.895, 0.85))
-    assert spoiled.verdict == "not reproduced"
-    assert spoiled.ours == "0.850 at 1250; the best is 0.900 at 100"
-    assert table1.check_shape("alon", 62, 1999).verdict == "not reproduced"
+    assert spoiled.verdict == "does not hold"
+    assert str(spoiled.evidence) == "0.850 at 1250; the best is 0.900 at 100"
+    assert table1.check_shape("alon", 62, 1999).verdict == "does not hold"

@@ -26,7 +26,7 @@ EXPERIMENTS = {item.short: item for item in find_experiments(["kalousis2005"])}
 class SimulatedBench(Workbench):
     """A workbench on which every data set is at hand: simulated rows of two classes, a few features apart."""
 
-    def at_hand(self, names):
+    def available(self, names):
         return list(names)
 
     def load(self, name):
@@ -46,9 +46,9 @@ def bench(tmp_path):
 @pytest.mark.parametrize("short", EXPERIMENTS)
 def test_every_experiment_runs_and_judges(short, bench):
     outcome = EXPERIMENTS[short].run(bench)
-    assert len(outcome.checks) >= 3
-    assert all(check.verdict in ("reproduced", "not reproduced", "open") for check in outcome.checks)
-    assert all(check.claim and check.rule and check.ours for check in outcome.checks)
+    assert len(outcome.claims) >= 3
+    assert all(check.verdict in ("holds", "does not hold", "open") for check in outcome.claims)
+    assert all(check.claim and check.rule and str(check.evidence) for check in outcome.claims)
     assert outcome.tables
     assert outcome.protocol
     assert all(picture.chart.to_dict() for picture in outcome.pictures)
@@ -76,7 +76,7 @@ def test_the_printed_scenario_chooses_the_most_stable_in_italics():
 
 
 def test_printed_ties_fit_together_but_for_prostate():
-    assert [check.verdict for check in judge_printed()] == ["reproduced", "not reproduced", "reproduced"]
+    assert [check.verdict for check in judge_printed()] == ["holds", "does not hold", "holds"]
 
 
 @pytest.mark.parametrize("share", [0.35, 0.9])
@@ -114,9 +114,9 @@ def as_printed():
 
 def test_the_printed_numbers_themselves_are_reproduced():
     found = as_printed()
-    assert {check.verdict for check in judge_numbers(found, 0.35)} == {"reproduced"}
+    assert {check.verdict for check in judge_numbers(found, 0.35)} == {"holds"}
     verdicts = {check.claim: check.verdict for check in judge_words(found)}
-    missed = [claim for claim, verdict in verdicts.items() if verdict != "reproduced"]
+    missed = [claim for claim, verdict in verdicts.items() if verdict != "holds"]
     assert missed == ["By S_S SVMONE is slightly more stable than SVMRFE"]  # the table itself says the reverse
 
 
@@ -125,16 +125,16 @@ def test_spoiled_numbers_are_not_reproduced_and_the_reason_is_said():
     found["ReliefF"] = {key: estimates(estimate.pseudo_values - 0.3) for key, estimate in found["ReliefF"].items()}
     numbers = {check.claim: check for check in judge_numbers(found, 0.35)}
     spoiled = [check for claim, check in numbers.items() if claim.startswith("ReliefF")]
-    assert {check.verdict for check in spoiled} == {"not reproduced"}
+    assert {check.verdict for check in spoiled} == {"does not hold"}
     assert all(check.reason for check in spoiled)
     words = [check for check in judge_words(found) if check.claim.startswith("ReliefF is the most stable")]
-    assert {check.verdict for check in words} == {"not reproduced"}
+    assert {check.verdict for check in words} == {"does not hold"}
 
 
 def test_simulated_ties_are_judged_by_their_error():
     row = {"zeros": 0.5, "average ranks": 0.6, "random ties": 0.5, "implied": 0.5}
     frame = pd.DataFrame([row | {"error": 0.01}, row | {"error": 0.2}], index=["sure", "unsure"])
-    assert [check.verdict for check in judge_simulated(frame)] == ["reproduced", "open"]
+    assert [check.verdict for check in judge_simulated(frame)] == ["holds", "open"]
 
 
 def test_differences_are_paired_over_outer_folds():
@@ -149,9 +149,9 @@ def test_maps_are_judged_by_their_columns():
         {"S_S": [0.1, 0.9, 0.8, 0.5], "S_S across outer folds": 0.05, "features ever selected": [90, 12, 14, 30]},
         index=list(METHODS),
     )
-    assert [check.verdict for check in judge_maps(frame)] == ["reproduced"] * 3
+    assert [check.verdict for check in judge_maps(frame)] == ["holds"] * 3
     spoiled = frame.assign(**{"features ever selected": [10, 12, 14, 30], "S_S across outer folds": 0.95})
-    assert [check.verdict for check in judge_maps(spoiled)] == ["not reproduced"] * 3
+    assert [check.verdict for check in judge_maps(spoiled)] == ["does not hold"] * 3
 
 
 # Parts

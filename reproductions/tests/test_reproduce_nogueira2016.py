@@ -21,24 +21,24 @@ def outcomes(tmp_path_factory):
 @pytest.mark.parametrize("short", EXPERIMENTS)
 def test_every_experiment_has_checks_and_says_what_was_done(outcomes, short):
     outcome = outcomes[short]
-    assert outcome.checks
+    assert outcome.claims
     assert outcome.protocol
-    assert all(check.rule and check.ours and check.where for check in outcome.checks)
+    assert all(check.rule and str(check.evidence) and check.where for check in outcome.claims)
     assert all(picture.chart.to_dict(validate=True) for picture in outcome.pictures)
 
 
 def verdicts(outcome):
-    return {check.claim: check.verdict for check in outcome.checks}
+    return {check.claim: check.verdict for check in outcome.claims}
 
 
 def test_the_worked_examples_are_exact(outcomes):
-    missed = [claim for claim, verdict in verdicts(outcomes["examples"]).items() if verdict != "reproduced"]
+    missed = [claim for claim, verdict in verdicts(outcomes["examples"]).items() if verdict != "holds"]
     assert missed == ["Scenario 3: equal frequencies 6/15 give a stability of 0"]  # it is -1/(M - 1)
     assert hf.Preferences.from_matrix(measures.A_2).frequency[[1, 3]] == pytest.approx([1 / 3, 1 / 3])
 
 
 def test_lustgarten_wald_and_the_consistency_violate_the_property_of_the_maximum(outcomes):
-    assert set(verdicts(outcomes["figure1"]).values()) == {"reproduced"}
+    assert set(verdicts(outcomes["figure1"]).values()) == {"holds"}
     lines = outcomes["figure1"].tables[0].frame
     k = np.arange(1, 10)
     expected = (k - k**2 / 10) / (k - np.maximum(0, 2 * k - 10))
@@ -48,9 +48,9 @@ def test_lustgarten_wald_and_the_consistency_violate_the_property_of_the_maximum
 def test_verdicts_turn_if_the_measures_are_wrong(monkeypatch):
     monkeypatch.setattr(measures, "_stability", lambda rows, measure: 0.25)
     found = verdicts(measures.worked_examples(Workbench(folder=None, quick=True)))
-    assert found["The Jaccard stability of A_2 is 11/18"] == "not reproduced"
+    assert found["The Jaccard stability of A_2 is 11/18"] == "does not hold"
     found = verdicts(measures.maximum(Workbench(folder=None, quick=True)))
-    assert set(found.values()) == {"not reproduced"}
+    assert set(found.values()) == {"does not hold"}
 
 
 def test_random_selections_are_as_large_as_asked():

@@ -27,22 +27,22 @@ def outcomes(tmp_path_factory):
 
 
 def verdicts(outcome):
-    return {check.claim: check.verdict for check in outcome.checks}
+    return {check.claim: check.verdict for check in outcome.claims}
 
 
 @pytest.mark.parametrize("short", MINE)
 def test_each_experiment_has_checks_a_protocol_and_pictures_that_draw(short, outcomes):
     outcome = outcomes[short]
-    assert outcome.checks
+    assert outcome.claims
     assert outcome.protocol
     for picture in outcome.pictures:
         picture.chart.to_dict(validate=True)
-    for check in outcome.checks:
-        assert check.verdict in ("reproduced", "not reproduced", "open")
+    for check in outcome.claims:
+        assert check.verdict in ("holds", "does not hold", "open")
 
 
 def test_what_the_appendix_has_wrong_is_a_miss_and_the_rest_is_not(outcomes):
-    missed = {claim for claim, verdict in verdicts(outcomes["appendix"]).items() if verdict != "reproduced"}
+    missed = {claim for claim, verdict in verdicts(outcomes["appendix"]).items() if verdict != "holds"}
     assert missed == {
         "Sum of variances of Z1 in C.2.5.",
         "Sum of variances of Z2 in C.2.5.",
@@ -54,7 +54,7 @@ def test_what_the_appendix_has_wrong_is_a_miss_and_the_rest_is_not(outcomes):
 
 
 def test_figure_1_names_the_measures_that_the_paper_names(outcomes):
-    assert set(verdicts(outcomes["figure1"]).values()) == {"reproduced"}
+    assert set(verdicts(outcomes["figure1"]).values()) == {"holds"}
 
 
 def test_the_printed_table_is_the_one_that_measures_carry():
@@ -120,16 +120,16 @@ def test_intervals_cover_and_printed_numbers_are_plausible():
 def test_a_spoiled_coverage_is_a_miss():
     table = pd.DataFrame({"published": [0.985, 0.943, 0.89], "holdfast": 0.9}, index=list(inference.LEVELS))
     checks = [inference._table_check(0.8, table, place, 10_000) for place in range(3)]
-    assert [check.verdict for check in checks] == ["reproduced"] * 3
+    assert [check.verdict for check in checks] == ["holds"] * 3
     spoiled = inference._table_check(0.8, table - 0.05, 1, 10_000)
-    assert (spoiled.verdict, bool(spoiled.reason)) == ("not reproduced", True)
+    assert (spoiled.verdict, bool(spoiled.reason)) == ("does not hold", True)
 
 
 def test_the_statistic_is_second_less_first():
     compared = list(inference.statistics(0.8, 0.3, 50, 3, np.random.default_rng(0)))
     assert all(one.statistic < 0 for one in compared)
     wide = inference._equal_checks(3 * np.random.default_rng(0).normal(size=200))
-    assert [check.verdict for check in wide][1:] == ["not reproduced"] * 2
+    assert [check.verdict for check in wide][1:] == ["does not hold"] * 2
 
 
 # Figure 12
@@ -149,14 +149,14 @@ def test_both_ways_are_compared(compared):
     assert len(compared.stable("apart")) == len(compared.stable("together")) == 6
     check = stability_selection._is_higher(compared, "apart")
     least = min(one.difference for one in compared.differences("apart").values())
-    assert f"{least:+.2f}" in check.ours
+    assert f"{least:+.2f}" in str(check.evidence)
     for copies in stability_selection.WAYS:
         stability_selection._picture(compared, copies).chart.to_dict(validate=True)
     frame = stability_selection._table(compared).frame
     assert len(frame) == 14
     assert set(frame["tick"]) <= {"", "✓", "–"}
     (few,) = stability_selection._not_always_significant([compared])
-    assert (few.verdict == "reproduced") == (not all(stability_selection._ticks(compared, "apart")))
+    assert (few.verdict == "holds") == (not all(stability_selection._ticks(compared, "apart")))
     assert not stability_selection._not_always_significant([compared._replace(name="boston")])
     assert "instead of" in stability_selection._leak_note(compared)
     assert "copies together: lasso" in stability_selection._redundancy_note(compared)
@@ -180,5 +180,5 @@ def test_the_plan_is_the_printed_one():
 def test_figure_12_on_real_data(tmp_path):
     load_experiments()
     outcome = EXPERIMENTS["nogueira2018-figure12"].run(Workbench(folder=tmp_path, quick=True))
-    assert [check.where for check in outcome.checks] == ["Section 6.2, Figure 12"] * len(outcome.checks)
+    assert [check.where for check in outcome.claims] == ["Section 6.2, Figure 12"] * len(outcome.claims)
     assert len(outcome.tables[0].frame) == 14

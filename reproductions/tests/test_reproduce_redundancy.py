@@ -35,11 +35,11 @@ def outcomes(folder):
 @pytest.mark.parametrize("short", EXPERIMENTS)
 def test_every_experiment_has_checks_and_says_what_was_done(outcomes, short):
     outcome = outcomes[short]
-    assert outcome.checks
+    assert outcome.claims
     assert "2 data sets at each redundancy" in outcome.protocol
-    assert all(check.rule and check.ours and check.where for check in outcome.checks)
+    assert all(check.rule and str(check.evidence) and check.where for check in outcome.claims)
     assert all(picture.chart.to_dict(validate=True) for picture in outcome.pictures)
-    assert all(sentence.endswith(".") for sentence in outcome.beyond)
+    assert all(sentence.endswith(".") for sentence in outcome.notes)
 
 
 def test_experiments_share_the_studies_of_a_redundancy(outcomes, folder):
@@ -100,20 +100,20 @@ def test_a_printed_number_may_lie_where_one_more_data_set_is_expected():
     def verdict(published, **options):
         return check_draw("c", "w", published=published, ours=ours, **options).verdict
 
-    assert verdict(high - 1e-6) == verdict(low + 1e-6) == verdict(high + 0.004, rounding=0.005) == "reproduced"
-    assert verdict(high + 0.004) == verdict(low - 0.004) == "not reproduced"
+    assert verdict(high - 1e-6) == verdict(low + 1e-6) == verdict(high + 0.004, rounding=0.005) == "holds"
+    assert verdict(high + 0.004) == verdict(low - 0.004) == "does not hold"
 
 
 def test_strengths_are_compared_by_factors():
     check = check_draw("c", "w", published=0.01, ours=[0.001, 0.01, 0.1], by_factors=True)
-    assert check.verdict == "reproduced"
-    assert check.ours.startswith("geometric mean 0.01;")
+    assert check.verdict == "holds"
+    assert str(check.evidence).startswith("geometric mean 0.01;")
 
 
 def test_a_gain_is_judged_by_its_mean_over_data_sets():
-    assert check_gain("c", "w", [0.1, 0.2, 0.15]).verdict == "reproduced"
+    assert check_gain("c", "w", [0.1, 0.2, 0.15]).verdict == "holds"
     assert check_gain("c", "w", [-0.1, 0.2, 0.0]).verdict == "open"
-    assert check_gain("c", "w", [-0.1, -0.2, -0.15]).verdict == "not reproduced"
+    assert check_gain("c", "w", [-0.1, -0.2, -0.15]).verdict == "does not hold"
 
 
 def make_findings(false, missed):
@@ -130,8 +130,8 @@ def test_errors_of_a_final_fit_are_both_to_be_expected():
         check = check_errors("c", "w", printed=printed, found=found, rule="likelihood", measure="nogueira")
         return check.verdict
 
-    assert verdict(1, 20) == "reproduced"
-    assert verdict(9, 20) == verdict(1, 40) == "not reproduced"
+    assert verdict(1, 20) == "holds"
+    assert verdict(9, 20) == verdict(1, 40) == "does not hold"
 
 
 def test_of_two_strengths_with_one_likelihood_the_larger_is_compared():
