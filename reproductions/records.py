@@ -10,7 +10,7 @@ import math
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -73,9 +73,13 @@ class Evidence:
         return cls(value=float(value), low=float(value), high=float(value), varied="exact", **options)
 
     @classmethod
-    def from_draws(cls, value: float, draws: ArrayLike, varied: str, **options: Any) -> "Evidence":
-        """Return a number with the quantiles of its redraws, for any distribution, also one with two modes."""
-        low, high = np.quantile(np.asarray(draws, dtype=np.float64), TAILS)
+    def from_draws(cls, value: float, draws: ArrayLike, varied: str, *, n_tries: int = 1, **options: Any) -> "Evidence":
+        """Return a number with the quantiles of its redraws, for any distribution, also one with two modes.
+
+        ``n_tries`` widens the interval for a number that is picked as the best of so many (Bonferroni).
+        """
+        tail = TAILS[0] / n_tries
+        low, high = np.quantile(np.asarray(draws, dtype=np.float64), (tail, 1 - tail))
         return cls(
             value=float(value), low=min(float(low), value), high=max(float(high), value), varied=varied, **options
         )
@@ -116,6 +120,16 @@ class Evidence:
         shares = ", ".join(f"{answer} ({count / len(answers):.0%})" for answer, count in Counter(answers).most_common())
         options.setdefault("shown", answers[0] if len(set(answers)) == 1 else f"{answers[0]}; redrawn: {shares}")
         return cls.from_draws(same[0], same, varied, **options)
+
+    @classmethod
+    def over(cls, evidence: Sequence["Evidence"], varied: str) -> "Evidence":
+        """Return the first of several numbers with the range of all their intervals: over seeds, settings, readings."""
+        undefined = [item for item in evidence if not item.is_defined]
+        if undefined:
+            return undefined[0]
+        texts = dict.fromkeys(item.shown for item in evidence if item.shown)
+        low, high = min(item.low for item in evidence), max(item.high for item in evidence)
+        return replace(evidence[0], low=low, high=high, varied=varied, shown="; ".join(texts))
 
     @classmethod
     def undefined(cls, reason: str) -> "Evidence":

@@ -7,7 +7,6 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from holdfast.plots import save
 from holdfast.plots.embed import chart_title
 from holdfast.serialization import from_plain, to_json
 from reproductions.experiments import Experiment
-from reproductions.records import Claim, Outcome, Picture, Table
+from reproductions.records import Claim, Evidence, Outcome, Picture, Table
 from reproductions.workbench import Workbench
 
 FILE = "outcome.json"
@@ -164,23 +163,10 @@ def combine_seeds(outcomes: Sequence[StoredOutcome]) -> StoredOutcome:
 
 def combine_claims(claims: Sequence[Claim]) -> Claim:
     """Return a claim whose evidence is the range over seeds: it is open if its verdict differs between them."""
-    first = claims[0]
-    undefined = [claim for claim in claims if not claim.evidence.is_defined]
-    if len(claims) == 1 or undefined:
-        return undefined[0] if undefined else first
-    evidence = [claim.evidence for claim in claims]
-    if all(item == evidence[0] for item in evidence):
+    first, evidence = claims[0], [claim.evidence for claim in claims]
+    if all(item == first.evidence for item in evidence):
         return first
-    shown = [str(item) for item in evidence if item.shown]
-    return replace(
-        first,
-        evidence=replace(
-            evidence[0], value=sorted(item.value for item in evidence)[len(evidence) // 2],
-            low=min(item.low for item in evidence), high=max(item.high for item in evidence),
-            varied=f"{evidence[0].varied}; {len(evidence)} seeds",
-            shown="; ".join(text for text, _ in groupby(sorted(shown))),
-        ),
-    )  # fmt: skip
+    return replace(first, evidence=Evidence.over(evidence, f"{first.evidence.varied}; {len(evidence)} seeds"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,144 +3,140 @@
 import math
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
 import holdfast as hf
-from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.hamer2020.curves import (
-    NEAR,
+    NO_LOSS,
     Curves,
-    Estimate,
     Floats,
     all_forced,
     groups_of_figure_1,
     make_curves,
+    of_family,
 )
 from reproductions.hamer2020.studies import (
     DATA,
     GRID,
     GV,
     PAPER,
-    RESAMPLES,
-    WITH_INTERCEPT,
+    choose_data,
+    count_resamples,
     filter_data,
     run_study,
 )
-from reproductions.records import Claim, Outcome, Picture, Table
+from reproductions.records import Claim, Evidence, Kind, Outcome, Rule, Table
 from reproductions.workbench import Workbench
 
 HYBRIDS = ("VAR", *GV)
-SLIGHTLY = 0.1
-"""Largest difference of stabilities that counts as slight."""
-PROTOCOL = (
-    "{n} bootstrap samples, k = 20, models scored out of bag, features filtered as in Table 1, no differential "
-    "shrinkage. " + GRID + f"; λ_v {', '.join(map(str, GV.values()))} for GV1, GV2. Areas are measured from the lowest "
-    "accuracy of all curves and stability 0. Intervals (95 %) come from drawing the resamples again, the same ones for "
-    "all candidates."
-)
 UNKNOWN = "The grids of λ, λ_f, N and λ_v, and the standardization, are not printed; one grid of ours was tried."
-STRICT = f"The rule is strict: one setting of the RFE that is more accurate than all hybrids is enough. {UNKNOWN}"
-
-
-@experiment(PAPER, "figure1", shows="Figure 1", title="hybrids against the classic RFE, without intercept", data=DATA)
-def figure1(bench: Workbench) -> Outcome:
-    """Compare the curves as Algorithm 1 is printed, without an intercept."""
-    return compare_hybrids(bench, intercept=False)
+STRICT = f"One setting of the RFE that is more accurate than all hybrids is enough to contradict it. {UNKNOWN}"
+READINGS_IN_WORDS = {
+    "": "models without intercept on standardized columns",
+    "intercept": "models with an intercept on standardized columns",
+    "unscaled": "models without intercept on columns that are neither centered nor scaled, as Algorithm 1 is printed "
+    "(all features share one unit, so that the same λ penalize about as much)",
+}
 
 
 @experiment(
-    PAPER, "figure1-intercept", shows="Figure 1", title="hybrids against the classic RFE, with intercept", data=DATA
-)
+    PAPER, "figure1", shows="Figure 1", title="hybrids against the classic RFE", data=DATA,
+    question="Do hybrids give better compromises of accuracy and stability than the classic RFE, and which criterion "
+    "gives the best?",
+)  # fmt: skip
+def figure1(bench: Workbench) -> Outcome:
+    """Compare the curves without an intercept, as in Algorithm 1, on standardized columns."""
+    return compare_hybrids(bench, "")
+
+
+@experiment(
+    PAPER, "figure1-intercept", shows="Figure 1", title="the same with an intercept", data=DATA,
+    question="Does an intercept change what Figure 1 shows?",
+)  # fmt: skip
 def figure1_with_intercept(bench: Workbench) -> Outcome:
     """Compare the curves where every model has an intercept, which is not penalized."""
-    return compare_hybrids(bench, intercept=True)
+    return compare_hybrids(bench, "intercept")
 
 
-def compare_hybrids(bench: Workbench, *, intercept: bool) -> Outcome:
-    """Make the curves of Figure 1 and check what the text says of them, data set by data set."""
-    names = bench.available(DATA)
-    results = {name: run_study(bench, name, intercept=intercept) for name in bench.choose(names, names[:1])}
+@experiment(
+    PAPER, "figure1-unscaled", shows="Figure 1", title="the same without standardization", data=DATA,
+    question="Algorithm 1 has no standardization: what does Figure 1 show without?",
+)  # fmt: skip
+def figure1_unscaled(bench: Workbench) -> Outcome:
+    """Compare the curves where models see the columns as they are."""
+    return compare_hybrids(bench, "unscaled")
+
+
+def compare_hybrids(bench: Workbench, reading: str) -> Outcome:
+    """Make the curves of Figure 1 and judge what the text says of them, data set by data set."""
+    results = {name: run_study(bench, name, reading) for name in choose_data(bench)}
     curves = {name: make_curves([result], groups_of_figure_1(result)) for name, result in results.items()}
-    ending = "-intercept" if intercept else ""
-    n = bench.choose(WITH_INTERCEPT if intercept else RESAMPLES, 20)
+    ending = f" ({reading})" if reading else ""
+    kind: Kind = "beyond" if reading else "empirical"
     return Outcome(
-        claims=[check for name, own in curves.items() for check in check_hybrids(name, own)],
+        claims=[claim for name, own in curves.items() for claim in judge_hybrids(name, own, kind, ending)],
         tables=[
-            Table(title=f"Curves of {name}, beside Figure 1", frame=own.table(), digits=3)
+            Table(title=f"Curves of {name}, next to Figure 1", frame=own.table(), digits=3)
             for name, own in curves.items()
         ],
-        pictures=[
-            Picture(
-                name=f"figure1{ending}-{name}", caption=f"Figure 1 on {name}: fronts and the areas that they dominate",
-                chart=own.plot(),
-            )
-            for name, own in curves.items()
-        ],
-        protocol=PROTOCOL.format(n=n) + (" All models have an intercept." if intercept else ""),
-        notes=[
-            *describe_gains(curves), describe_guessing(results, curves), describe_redundancy(bench, results, curves)
-        ],
+        pictures=[own.plot(name, "Figure 1") for name, own in curves.items()],
+        protocol=(
+            f"{count_resamples(bench, reading)} bootstrap samples, k = 20, models scored out of bag, features filtered "
+            f"as in Table 1, no differential shrinkage; {READINGS_IN_WORDS[reading]}. {GRID}; λ_v "
+            f"{', '.join(map(str, GV.values()))} for GV1, GV2. Areas are measured from the lowest accuracy of all "
+            f"curves and stability 0. “No loss of accuracy” is within {NO_LOSS:g} of the best RFE. Intervals (95 %) "
+            "are quantiles over resamples drawn again, the same ones for all candidates."
+        ),
+        notes=[describe_guessing(results, curves), describe_redundancy(bench, results, curves)],
+        findings=[] if reading else [describe_gains(curves)],
     )  # fmt: skip
 
 
-def check_hybrids(name: str, curves: Curves) -> list[Claim]:
-    """Claim the claims about one data set."""
-    claims = [
-        check_order(
-            f"on {name} every classic RFE is dominated by a hybrid: one that is as accurate is more stable",
-            curves.estimate(lambda x, y: least_gain(curves, x, y)),
-            if_missed=STRICT,
-        ),
-        check_order(
-            f"on {name} the variance hybrid is more stable than the classic RFE, at no loss of accuracy (within "
-            f"{NEAR:g} of the best RFE)",
-            near_gain(curves, "VAR"),
-        ),
-    ]
+def judge_hybrids(name: str, curves: Curves, kind: Kind = "empirical", ending: str = "") -> list[Claim]:
+    """Judge the claims about one data set."""
+
+    def judge(claim: str, evidence: Evidence, rule: Rule, reason: str = UNKNOWN) -> Claim:
+        return Claim(
+            claim=f"On {name} {claim}{ending}.", kind=kind, exhibit="Figure 1", where="Section 4", evidence=evidence,
+            rule=rule, reason=reason,
+        )  # fmt: skip
+
+    dominated = curves.estimate(lambda x, y: least_gain(curves, x, y))
     if name == "borovecki":
-        claim = f"on {name} the best curve forces all features (N = k), with λ_v rising"
-        return [*claims, check_order(claim, curves.area_gain("N = k", "RFE", *HYBRIDS))]
-    claim = f"on {name} λ_v → ∞ (VAR) has a better curve than the other two λ_v"
-    return [*claims, check_order(claim, curves.area_gain("VAR", *GV))]
-
-
-def check_order(claim: str, estimate: Estimate, where: str = "Section 4, Figure 1", if_missed: str = UNKNOWN) -> Claim:
-    """Claim that something is above 0."""
-    return unconverted.order(
-        claim, where, difference=estimate.value, low=estimate.low, high=estimate.high, digits=3, if_missed=if_missed
-    )
+        best = judge("the best curve forces all features (N = k), with λ_v rising",
+                     curves.area_gain("N = k", "RFE", *HYBRIDS), Rule.above(0))  # fmt: skip
+    else:
+        best = judge("the variance (λ_v → ∞) has a better curve than the other two λ_v", curves.area_gain("VAR", *GV),
+                     Rule.above(0))  # fmt: skip
+    return [
+        judge("every setting of the classic RFE is dominated: a hybrid that is as accurate is more stable", dominated,
+              Rule.above(0), STRICT),
+        judge("the variance hybrid is considerably more stable than the classic RFE at no loss of accuracy",
+              curves.near_gain("VAR"), Rule.word("considerably", "stability")),
+        best,
+    ]  # fmt: skip
 
 
 def least_gain(curves: Curves, scores: Floats, stabilities: Floats) -> float:
-    """Return the least gain in stability of the best hybrid that is as accurate, over all settings of the RFE."""
-    own = curves.places["RFE"]
+    """Return the least gain in stability of the best hybrid that is as accurate, over all settings of the RFE.
+
+    It has two modes: where no hybrid is as accurate as the best RFE, it is minus the stability of that RFE.
+    """
     return min(
-        max(curves.best_near(hybrid, scores, stabilities, scores[rfe]) for hybrid in HYBRIDS) - stabilities[rfe]
-        for rfe in own[np.argsort(-scores[own])]
+        max(curves.best_near(hybrid, scores, stabilities, scores[rfe]) for hybrid in HYBRIDS) - float(stabilities[rfe])
+        for rfe in curves.columns["RFE"]
     )
 
 
-def near_gain(curves: Curves, group: str) -> Estimate:
-    """Return how much more stable a curve is than the classic RFE near the best accuracy of the latter."""
-
-    def gain(scores: Floats, stabilities: Floats) -> float:
-        least = scores[curves.places["RFE"]].max() - NEAR
-        return curves.best_near(group, scores, stabilities, least) - curves.best_near("RFE", scores, stabilities, least)
-
-    return curves.estimate(gain)
-
-
-def describe_gains(curves: Mapping[str, Curves]) -> list[str]:
-    """Say how much stability the hybrids gain near the best accuracy of the classic RFE, with intervals."""
-    parts = [f"{name} {near_gain(own, 'VAR')}" for name, own in curves.items()]
-    areas = [f"{name} {own.area_gain('VAR', 'RFE')}" for name, own in curves.items()]
-    return [
-        f"Stability gained by the variance hybrid within {NEAR:g} of the best accuracy of the classic RFE, with 95 % "
-        f"intervals, which the paper does not give: {'; '.join(parts)}.",
-        f"Dominated area of the variance hybrid less that of the classic RFE: {'; '.join(areas)}.",
-    ]
+def describe_gains(curves: Mapping[str, Curves]) -> str:
+    """Return what forcing buys, with intervals, which the paper does not give."""
+    stability = "; ".join(f"{name} {own.near_gain('VAR')}" for name, own in curves.items())
+    areas = "; ".join(f"{name} {own.area_gain('VAR', 'RFE')}" for name, own in curves.items())
+    return (
+        "**What forcing features buys.** Stability gained by the variance hybrid over the classic RFE at no loss of "
+        f"accuracy, with 95 % intervals, which the paper does not give: {stability}. Gained area: {areas}."
+    )
 
 
 def describe_guessing(results: Mapping[str, hf.StudyResult], curves: Mapping[str, Curves]) -> str:
@@ -153,13 +149,13 @@ def describe_guessing(results: Mapping[str, hf.StudyResult], curves: Mapping[str
 
 
 def describe_redundancy(bench: Workbench, results: Mapping[str, hf.StudyResult], curves: Mapping[str, Curves]) -> str:
-    """Say what is left of the gain if correlated features count as similar (Sechidis et al., 2020)."""
+    """Return what is left of the gain if correlated features count as similar (Sechidis et al., 2020)."""
     parts = []
     for name, result in results.items():
         X, _ = filter_data(bench, name)
-        rfe, hybrid = best_pair(curves[name])
-        plain = [result.stability(own, "nogueira").value for own in (rfe, hybrid)]
-        aware = [result.stability(own, "sechidis", X=X).value for own in (rfe, hybrid)]
+        pair = best_pair(curves[name])
+        plain = [result.stability(candidate, "nogueira").value for candidate in pair]
+        aware = [result.stability(candidate, "sechidis", X=X).value for candidate in pair]
         parts.append(f"{name} {plain[0]:.2f} → {plain[1]:.2f} by φ, {aware[0]:.2f} → {aware[1]:.2f} if they count")
     return (
         "From the most accurate classic RFE to the most stable variance hybrid that is nearly as accurate, with "
@@ -170,7 +166,7 @@ def describe_redundancy(bench: Workbench, results: Mapping[str, hf.StudyResult],
 def best_pair(curves: Curves) -> tuple[str, str]:
     """Return the most accurate classic RFE, and the most stable variance hybrid near that accuracy, or its best."""
     rfe, hybrids = (curves.frame.loc[list(curves.groups[group])] for group in ("RFE", "VAR"))
-    near = hybrids[hybrids["score"] >= rfe["score"].max() - NEAR]
+    near = hybrids[hybrids["score"] >= rfe["score"].max() - NO_LOSS]
     best = hybrids["score"].idxmax() if near.empty else near["stability"].idxmax()
     return str(rfe["score"].idxmax()), str(best)
 
@@ -178,34 +174,32 @@ def best_pair(curves: Curves) -> tuple[str, str]:
 # How stable the criteria are
 
 
-@experiment(PAPER, "criteria", shows="Section 4", title="stability of signal-to-noise ratio and variance", data=DATA)
+@experiment(
+    PAPER, "criteria", shows="Section 4", title="stability of signal-to-noise ratio and variance", data=DATA,
+    question="Is the signal-to-noise ratio only slightly more stable than the classic RFE, and the variance more?",
+)  # fmt: skip
 def criteria(bench: Workbench) -> Outcome:
     """Compare the stability of the two criteria and of the classic RFE."""
-    names = bench.available(DATA)
-    results = {name: run_study(bench, name, intercept=False) for name in bench.choose(names, names[:1])}
+    results = {name: run_study(bench, name) for name in choose_data(bench)}
     curves = {name: make_curves([result], criterion_groups(result)) for name, result in results.items()}
-    rows = {name: stabilities(own) for name, own in curves.items()}
+    frame = pd.DataFrame({name: stabilities(own) for name, own in curves.items()}).T.rename_axis("data set")
+    title = "Stability of 20 features by criterion and λ_v, and of the most accurate classic RFE"
     return Outcome(
-        claims=[check for name, own in curves.items() for check in check_criteria(name, own)],
-        tables=[
-            Table(
-                title="Stability of 20 features by criterion and λ_v, and of the most accurate classic RFE",
-                frame=pd.DataFrame(rows).T.rename_axis("data set"),
-            )
-        ],
+        claims=[claim for name, own in curves.items() for claim in judge_criteria(name, own)],
+        tables=[Table(title=title, frame=frame)],
         protocol=(
-            f"{bench.choose(RESAMPLES, 20)} bootstrap samples, the studies of Figure 1 without intercept. The criteria "
-            "select all 20 features (N = k), and stand beside the classic RFE with the λ and λ_f of the best accuracy. "
-            "λ_v = 1 gives the largest variance as much weight as the largest ratio."
+            f"{count_resamples(bench)} bootstrap samples, the studies of Figure 1. The criteria select all 20 features "
+            "(N = k), and are compared with the classic RFE at all λ and λ_f whose accuracy is within one standard "
+            "error of its best. λ_v = 1 gives the largest variance as much weight as the largest ratio."
         ),
-    )  # fmt: skip
+    )
 
 
 def criterion_groups(result: hf.StudyResult) -> dict[str, list[str]]:
     """Return one candidate per criterion, and all of the classic RFE."""
-    rfe = [name for name in result.candidates if result.family(name) == "RFE"]
     weights = {"ratio": 0.0, **{f"λ_v = {weight}": float(weight) for weight in GV.values()}, "variance": math.inf}
-    return {"RFE": rfe, **{name: all_forced(result, weight)[:1] for name, weight in weights.items()}}
+    criteria = {name: all_forced(result, weight)[:1] for name, weight in weights.items()}
+    return {"RFE": of_family([result], "RFE"), **criteria}
 
 
 def stabilities(curves: Curves) -> dict[str, float]:
@@ -216,20 +210,18 @@ def stabilities(curves: Curves) -> dict[str, float]:
     }
 
 
-def check_criteria(name: str, curves: Curves) -> list[Claim]:
-    """Claim that the ratio is slightly more stable than the classic RFE, and the variance more than the ratio."""
-    rfe = curves.places["RFE"][curves.frame["score"].iloc[curves.places["RFE"]].argmax()]
-    (ratio,), (variance,) = curves.places["ratio"], curves.places["variance"]
-    above_rfe = curves.estimate(lambda x, y: y[ratio] - y[rfe])
+def judge_criteria(name: str, curves: Curves) -> list[Claim]:
+    """Judge whether the ratio is slightly more stable than the classic RFE, and the variance more than the ratio."""
+    (ratio,), (variance,) = curves.columns["ratio"], curves.columns["variance"]
     return [
-        unconverted.fact(
-            f"on {name} Golub's ratio is only slightly more stable than the classic RFE", "Section 4",
-            holds=0 < above_rfe.value <= SLIGHTLY, ours=str(above_rfe), published="generally only slightly",
-            rule=f"more stable than the most accurate RFE, by at most {SLIGHTLY:g}", if_missed=UNKNOWN,
+        Claim(
+            claim=f"On {name} the signal-to-noise ratio is only slightly more stable than the classic RFE.",
+            where="Section 4", printed="generally only slightly", rule=Rule.word("slightly", "stability"),
+            evidence=curves.estimate_by_rfe(lambda x, y, rfe: float(y[ratio] - y[rfe])), reason=UNKNOWN,
         ),
-        check_order(
-            f"on {name} the variance is more stable than Golub's ratio",
-            curves.estimate(lambda x, y: y[variance] - y[ratio]),
-            "Section 4",
+        Claim(
+            claim=f"On {name} the variance is considerably more stable than the signal-to-noise ratio.",
+            where="Section 4", printed="very stable", rule=Rule.word("considerably", "stability"),
+            evidence=curves.estimate(lambda x, y: float(y[variance] - y[ratio])), reason=UNKNOWN,
         ),
     ]  # fmt: skip
