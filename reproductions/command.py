@@ -82,7 +82,7 @@ def reproduce(
     with notes(quiet), stopped_cleanly("what is finished is stored: run the same command again to continue"):
         outcomes, failures = running.reproduce(
             names, out, stores=stores, seeds=seeds or [0], quick=quick, large=large, again=again, n_jobs=jobs or 1,
-            device=device, report=(lambda line: None) if quiet else print_stderr,
+            device=device or "cpu", report=(lambda line: None) if quiet else print_stderr,
         )  # fmt: skip
     if as_json:
         plain = [_describe(outcome, with_verdicts=not quick) for outcome in outcomes]

@@ -60,16 +60,8 @@ def _round_to_tenths(number: re.Match[str]) -> str:
 
 def index_page(by_paper: dict[str, list[StoredOutcome]]) -> str:
     """Return the page of all tables and figures."""
-    known = load_experiments()
     rows = [make_row(exhibit, by_paper.get(exhibit.paper, [])) for exhibit in read_exhibits()]
     claims = [claim for outcomes in by_paper.values() for outcome in outcomes for claim in outcome.claims]
-    by_experiment = [
-        (
-            f"[{_short(paper)}, {known[outcome.experiment].shows}]({paper}.md#{_anchor(known[outcome.experiment])})",
-            *(_count(outcome.claims, kind) for kind in KINDS),
-        )
-        for paper, outcomes in by_paper.items() for outcome in outcomes
-    ]  # fmt: skip
     return _join(
         "# The five papers, reproduced",
         INTRODUCTION,
@@ -77,9 +69,7 @@ def index_page(by_paper: dict[str, list[StoredOutcome]]) -> str:
         _row_table(rows),
         "## Three counts",
         "\n".join(f"- {sentence}" for kind in KINDS if (sentence := count_verdicts(claims, kind))),
-        "Verdicts by experiment: ✓ holds, ✗ does not hold, ? open. The claims themselves are on the pages of the "
-        "papers.",
-        format_rows(("experiment", *KINDS), by_experiment),
+        f"The claims are on the pages of the papers: {', '.join(f'[{_short(paper)}]({paper}.md)' for paper in by_paper)}.",
         "## What words mean",
         "Thresholds on the difference of two numbers, chosen before the full runs.",
         _word_table(),
@@ -195,11 +185,6 @@ def _describe_run(outcome: StoredOutcome) -> str:
 
 
 # Parts
-
-
-def _count(claims: Iterable[Claim], kind: Kind) -> str:
-    counts = Counter[str](claim.verdict for claim in claims if claim.kind == kind)
-    return ", ".join(f"{counts[verdict]} {sign}" for verdict, sign in SIGNS.items() if counts[verdict]) or "–"
 
 
 def _sign(verdict: str) -> str:

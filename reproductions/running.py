@@ -1,6 +1,5 @@
 """Experiments one after the other, for one seed or several: finished ones are stored, and pages are written at once."""
 
-import importlib
 import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -17,15 +16,6 @@ from reproductions.workbench import Workbench
 Failures = dict[str, str]
 
 
-def default_device() -> str:
-    """The GPU where torch can use one, else the processor."""
-    try:
-        torch = importlib.import_module("torch")
-    except ImportError:
-        return "cpu"
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def reproduce(
     names: Iterable[str],
     out: str | Path,
@@ -36,7 +26,7 @@ def reproduce(
     large: bool = False,
     again: bool = False,
     n_jobs: int = 1,
-    device: str | None = None,
+    device: str = "cpu",
     report: Callable[[str], None] = print,
 ) -> tuple[list[StoredOutcome], Failures]:
     """Repeat experiments of the papers, and write a page per paper.
@@ -62,8 +52,8 @@ def reproduce(
         Whether to do finished experiments again; their studies are reused.
     n_jobs : int
         How many processes studies may use.
-    device : {"cpu", "cuda"}, optional
-        What eliminations of features run on; a GPU by default, where there is one.
+    device : {"cpu", "cuda"}
+        What eliminations of features run on.
     report : callable
         What to do with lines about progress, which are also appended to ``log.txt`` in the folder of stores.
 
@@ -82,7 +72,6 @@ def reproduce(
     >>> from reproductions import reproduce
     >>> outcomes, failures = reproduce(["nogueira2016"], "reproductions", seeds=[0, 1])  # doctest: +SKIP
     """
-    device = device or default_device()
     if device != "cpu":
         check_device(device)
     chosen = find_experiments(list(names))

@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("short", "n_claims", "n_pictures"),
-    [("table1", 1, 0), ("figure1", 3, 1), ("figure1-intercept", 3, 1), ("figure1-unscaled", 3, 1), ("criteria", 2, 0),
+    [("table1", 1, 0), ("figure1", 5, 1), ("figure1-intercept", 3, 1), ("figure1-unscaled", 3, 1),
      ("figure2", 4, 1)],
 )  # fmt: skip
 def test_every_experiment_has_claims_tables_and_pictures(folder, short, n_claims, n_pictures):
