@@ -28,7 +28,7 @@ class Exhibit:
     experiment : str
         The experiment that repeats it; empty if none does.
     missing : str
-        Why nothing of it, or a part, can be done again.
+        Why nothing of it, or a part, can be repeated.
     """
 
     paper: str
@@ -71,7 +71,7 @@ def read_exhibits() -> list[Exhibit]:
 
 def make_row(exhibit: Exhibit, outcomes: Sequence[StoredOutcome]) -> Row:
     """Return the row of an exhibit from the outcomes of its paper."""
-    if not exhibit.experiment:
+    if exhibit.missing and not exhibit.experiment:
         return Row(exhibit=exhibit, verdict="data not to be had", sentence=f"{exhibit.missing.capitalize()}.")
     about = [claim for outcome in outcomes for claim in outcome.claims if claim.exhibit == exhibit.name]
     claims = [claim for claim in about if claim.kind == "empirical"] or [
@@ -105,7 +105,7 @@ def judge_row(claims: Iterable[Claim]) -> RowVerdict:
 def describe_claims(claims: Sequence[Claim]) -> str:
     """Return why a row has its verdict: the counts, and the claims that do not hold."""
     if not claims:
-        return "Its experiment has not been run."
+        return "No experiment was run."
     counts = Counter(claim.verdict for claim in claims)
     missed = [claim.claim.rstrip(".") for claim in claims if claim.verdict == "does not hold"]
     listed = f" Not: {'; '.join(missed[:2])}{' …' if len(missed) > 2 else ''}." if missed else ""

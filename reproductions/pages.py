@@ -38,6 +38,8 @@ def write_pages(outcomes: Sequence[StoredOutcome], folder: Path, out: Path) -> N
     by_paper = {paper: found for paper, found in by_paper.items() if found}
     for paper, of_paper in by_paper.items():
         (out / f"{paper}.md").write_text(paper_page(paper, of_paper), encoding="utf-8")
+        for stale in out.glob(f"{paper}-*.svg"):
+            stale.unlink()
         for outcome in of_paper:
             for picture in outcome.pictures:
                 drawn = (folder / outcome.experiment / picture.file).read_text(encoding="utf-8")
@@ -69,7 +71,8 @@ def index_page(by_paper: dict[str, list[StoredOutcome]]) -> str:
         _row_table(rows),
         "## Three counts",
         "\n".join(f"- {sentence}" for kind in KINDS if (sentence := count_verdicts(claims, kind))),
-        f"The claims are on the pages of the papers: {', '.join(f'[{_short(paper)}]({paper}.md)' for paper in by_paper)}.",
+        "The claims are on the pages of the papers: "
+        + ", ".join(f"[{_short(paper)}]({paper}.md)" for paper in by_paper),
         "## What words mean",
         "Thresholds on the difference of two numbers, chosen before the full runs.",
         _word_table(),
@@ -142,11 +145,11 @@ def _introduce(paper: str) -> str:
 
 def _sections(experiment: Experiment, outcome: StoredOutcome) -> list[str]:
     """The parts of a page about one experiment: question, pictures, numbers, claims."""
-    reasons = [
-        f"- {_sign(claim.verdict)}: {claim.claim.rstrip('.')}. {claim.evidence.reason or claim.reason}"
-        for claim in outcome.claims
-        if claim.verdict != "holds" and (claim.evidence.reason or claim.reason)
-    ]
+    by_reason: dict[str, list[str]] = {}
+    for claim in outcome.claims:
+        reason = claim.evidence.reason or claim.reason
+        if claim.verdict != "holds" and reason:
+            by_reason.setdefault(reason, []).append(f"{claim.claim.rstrip('.')} ({claim.verdict})")
     left_out = f"Not on this machine, and left out: {', '.join(outcome.left_out)}." if outcome.left_out else ""
     return [
         f"## {_heading(experiment)}",
@@ -154,7 +157,7 @@ def _sections(experiment: Experiment, outcome: StoredOutcome) -> list[str]:
         *(f"![{picture.finding}]({picture.file})\n\n*{picture.caption}*" for picture in outcome.pictures),
         f"{outcome.protocol} {left_out}".strip(),
         *(part for kind in KINDS for part in _claim_table(outcome.claims, kind)),
-        "\n".join(reasons),
+        "\n".join(f"- {'; '.join(claims)}. {reason}" for reason, claims in by_reason.items()),
         *outcome.tables,
         *outcome.notes,
     ]
