@@ -3,6 +3,7 @@
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 from time import perf_counter, process_time
 from typing import Any, Literal
 
@@ -21,6 +22,25 @@ def best_time(call: Callable[[], Any], *, at_least: int = 3, for_seconds: float 
         call()
         times.append(process_time() - start)
     return min(times)
+
+
+def added_time(longer: Callable[[], Any], shorter: Callable[[], Any], times: int = 7) -> tuple[float, float]:
+    """How much more CPU time one call takes than another, and the noise of that difference.
+
+    The two alternate, so that a busy hour disturbs both; the difference is the median of the pairs', its noise twice
+    the standard error of that median by the spread of the pairs.
+    """
+    differences = []
+    for _ in range(times + 1):
+        begun = process_time()
+        longer()
+        between = process_time()
+        shorter()
+        differences.append(2 * between - begun - process_time())
+    differences = differences[1:]  # the first may compile kernels
+    middle = median(differences)
+    spread = 1.4826 * median(abs(difference - middle) for difference in differences)
+    return middle, 2 * 1.2533 * spread / times**0.5
 
 
 def peak_megabytes(call: Callable[[], Any]) -> float:
@@ -50,7 +70,8 @@ def agreed(ours: Any, peer: Any, tolerance: float = 1e-9) -> str:
 class Row:
     """One line of the table: what was measured, compared with what, and the target.
 
-    ``ratio_to_reach`` is the least ratio of the peer's figure to ours, ``limit`` the most that ours may be.
+    ``ratio_to_reach`` is the least ratio of the peer's figure to ours, ``limit`` the most that ours may be. A
+    difference of two times has ``noise``; one below it is told as such, and has no ratio.
     """
 
     what: str
@@ -61,23 +82,26 @@ class Row:
     unit: Literal["s", "MB"] = "s"
     ratio_to_reach: float | None = None
     limit: float | None = None
+    noise: float = 0.0
 
     @property
     def ratio(self) -> float | None:
-        """How many times the peer's figure is ours."""
-        return None if self.peer is None else self.peer / self.ours
+        """How many times the peer's figure is ours; None without a peer, and for a difference below its noise."""
+        return None if self.peer is None or self.ours < self.noise else self.peer / self.ours
 
     @property
     def reached(self) -> bool:
         """Whether everything that was to be reached is; true if nothing was."""
         fast = self.ratio_to_reach is None or (self.ratio is not None and self.ratio >= self.ratio_to_reach)
-        return fast and (self.limit is None or self.ours < self.limit)
+        return fast and (self.limit is None or max(self.ours, self.noise) < self.limit)
 
     def cells(self) -> tuple[str, ...]:
         """Return the line as it is printed."""
         peer = "–" if self.peer is None else f"{_shown(self.peer, self.unit)}, {self.peer_name}"
         ratio = "–" if self.ratio is None else _number(self.ratio)
-        return self.what, _shown(self.ours, self.unit), peer, ratio, self._to_reach(), self.equal
+        below_noise = self.ours < self.noise
+        ours = f"< noise, {_shown(self.noise, self.unit)}" if below_noise else _shown(self.ours, self.unit)
+        return self.what, ours, peer, ratio, self._to_reach(), self.equal
 
     def _to_reach(self) -> str:
         goals = [] if self.ratio_to_reach is None else [f"ratio ≥ {_number(self.ratio_to_reach)}"]
