@@ -6,15 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_selection import f_classif
 
+import holdfast as hf
+from holdfast.kernels import filters
 from holdfast.kernels.filters import (
     anova_f,
     centered,
     class_moments,
     golub,
     golub_variance,
+    moments_by_blocks,
     ratio_per_variance,
     variance,
 )
+from holdfast.selectors import AnovaF, Golub, GolubVariance, Variance
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 50)
@@ -139,3 +143,28 @@ def test_a_relative_weight_passes_over_infinite_ratios_and_falls_back_where_noth
     assert ratio_per_variance(np.array([np.inf, 2.0, 1.0]), np.array([4.0, 1.0, 0.0])) == 0.5
     assert ratio_per_variance(np.zeros(2), np.array([4.0, 1.0])) == 1.0
     assert ratio_per_variance(np.full(2, np.nan), np.zeros(2)) == 1.0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.uint8])
+def test_moments_by_blocks_of_columns_are_those_of_the_whole_table(monkeypatch, dtype):
+    data, counts = np.abs(X * 7).astype(dtype), np.vstack([COUNTS] * 10)
+    monkeypatch.setattr(filters, "AT_ONCE", 8 * 50 * 3)  # three columns at a time
+    by_blocks = list(moments_by_blocks(data, Y, counts))
+    assert len(by_blocks) == len(counts)
+    for row, of_blocks in zip(counts, by_blocks, strict=True):
+        whole = moments(data.astype(np.float64), Y, row)
+        np.testing.assert_array_equal(of_blocks.size, whole.size)
+        np.testing.assert_array_equal(of_blocks.unit, whole.unit)
+        np.testing.assert_allclose(of_blocks.mean, whole.mean, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(of_blocks.scatter, whole.scatter, rtol=1e-12)
+
+
+@pytest.mark.parametrize("selector", [AnovaF(4), Golub(4), Variance(4), GolubVariance(4, lambda_v=0.5)])
+def test_a_large_table_of_single_precision_selects_as_a_small_one_of_the_same_numbers(monkeypatch, selector):
+    data = (X * 3).astype(np.float32)
+    study = hf.Study(selectors={"filter": selector}, perturbation=hf.Bootstrap(20), scoring=None)
+    small = study.run(data.astype(np.float64), Y).preferences("filter").lists()
+    monkeypatch.setattr(filters, "AT_ONCE", 200)
+    large = study.run(data, Y).preferences("filter").lists()
+    np.testing.assert_array_equal(large[0], small[0])
+    np.testing.assert_array_equal(large[1], small[1])

@@ -114,18 +114,31 @@ def find_doubts(
     n = len(numbers)
     if n < 3 or not names:
         return []
-    columns = Columns(
-        values=numbers.to_numpy(dtype=np.float64, na_value=np.nan), names=names, y=np.asarray(y), target=target,
-        groups=groups, groups_name=groups_name, starts_table=names[0] == str(X.columns[0]),
-    )  # fmt: skip
     doubts: dict[str, Doubt] = {}
-    with np.errstate(over="ignore", invalid="ignore"):
-        for doubt in (doubt for check, min_rows in CHECKS if n >= min_rows for doubt in check(columns)):
-            known = doubts.get(doubt.feature)
-            if known is None or ORDER.index(doubt.certainty) < ORDER.index(known.certainty):
-                also = f", and {known.reason.partition(':')[0]}" if known and doubt.certainty == "doubt" else ""
-                doubts[doubt.feature] = replace(doubt, reason=doubt.reason + also)
+    for part, values in blocks_of_columns(numbers):
+        columns = Columns(
+            values=values, names=names[part], n_columns=len(names), y=np.asarray(y), target=target, groups=groups,
+            groups_name=groups_name, starts_table=part.start == 0 and names[0] == str(X.columns[0]),
+        )  # fmt: skip
+        with np.errstate(over="ignore", invalid="ignore"):
+            for doubt in (doubt for check, min_rows in CHECKS if n >= min_rows for doubt in check(columns)):
+                known = doubts.get(doubt.feature)
+                if known is None or ORDER.index(doubt.certainty) < ORDER.index(known.certainty):
+                    also = f", and {known.reason.partition(':')[0]}" if known and doubt.certainty == "doubt" else ""
+                    doubts[doubt.feature] = replace(doubt, reason=doubt.reason + also)
     return [doubts[name] for name in names if name in doubts]
+
+
+AT_ONCE = 2**21
+"""Numbers of a table up to which it is searched at once; a larger one goes by blocks of its columns."""
+
+
+def blocks_of_columns(numbers: pd.DataFrame) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Yield the columns of a frame of numbers as float64, as many at a time as fit, with where they stand."""
+    width = max(1, AT_ONCE // max(1, len(numbers)))
+    for begin in range(0, numbers.shape[1], width):
+        part = slice(begin, begin + width)
+        yield part, numbers.iloc[:, part].to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -138,6 +151,8 @@ class Columns:
         Rows × columns.
     names : list of str
         Names of the columns.
+    n_columns : int
+        How many columns of numbers the table has, these and others.
     y : ndarray
         The target.
     target, groups_name : str or None
@@ -150,6 +165,7 @@ class Columns:
 
     values: NDArray[np.float64]
     names: list[str]
+    n_columns: int
     y: NDArray[Any]
     target: str | None
     groups: NDArray[Any] | None
@@ -314,7 +330,7 @@ def _check_target(columns: Columns) -> Iterator[Doubt]:
         perfect = f"rises or falls with {called} from row to row without exception"
     else:
         matches, constant, copied = _separates(values, columns.classes)
-        if _chance_of_separation(np.bincount(columns.classes)) * len(names) > CHANCE:
+        if _chance_of_separation(np.bincount(columns.classes)) * columns.n_columns > CHANCE:
             matches = matches & constant & (len(values) > 2 * FEW_ROWS)
         recoded = matches & constant
         exact = f"is named like {called} and has one value for each of its classes"
@@ -419,7 +435,7 @@ def _check_near_copies(columns: Columns) -> Iterator[Doubt]:
         if len(set(value)) < sizes.size or not 0 < exceptions <= max(1, MAX_EXCEPTIONS * n):
             continue
         by_chance = _chance_of_overlap(n, int(sizes[rare]), int(table[value[rare]].sum()), int(agreeing[rare]))
-        if by_chance * len(columns.names) <= CHANCE:
+        if by_chance * columns.n_columns <= CHANCE:
             but = f"all but {format_count(exceptions, 'row')} of {n:,}"
             yield Doubt(
                 columns.names[column],
@@ -493,11 +509,12 @@ def describe_equal_rows(X: pd.DataFrame, y: NDArray[Any]) -> tuple[int, list[str
     """
     if X.select_dtypes("number").shape[1] < X.shape[1]:
         return 0, []
-    values = X.to_numpy(dtype=np.float64, na_value=np.nan)
-    first, second = find_equal_rows(values)
+    first, second = find_equal_rows(X)
     if not first.size:
         return 0, []
-    exact = (values[first] == values[second]).all(axis=1)
+    exact = np.ones(first.size, dtype=np.bool_)
+    for _, values in blocks_of_columns(X):
+        exact &= (values[first] == values[second]).all(axis=1)
     other = y[first] != y[second]
     how = "" if exact.all() else " up to rounding" if not exact.any() else ", some of them up to rounding"
     count = len(np.unique(second))
@@ -521,30 +538,37 @@ MAX_ROUNDED = 2_000
 """Rows up to which rows are compared up to rounding; of more rows only those that are equal."""
 
 
-def find_equal_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def find_equal_rows(X: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return pairs of rows that are equal up to rounding: the first of them, and each row that repeats it.
 
     Only rows whose random sums of standardized values are close are compared. There are no pairs where some would be
     expected by chance, as in a table of few categories.
     """
-    n = len(values)
+    n = len(X)
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = values.std(axis=0)
-    columns, original = np.flatnonzero(spread > 0), np.arange(n)
-    comparable = n > FEW_ROWS and columns.size > 0 and bool(np.isfinite(spread).all())  # else there are gaps
-    if comparable and _expected_equal_rows(values[:, columns] / spread[columns]) <= CHANCE:
-        scaled = values[:, columns] / spread[columns]
-        sums = (scaled * np.random.default_rng(0).choice([-1.0, 1.0], size=columns.size)).sum(axis=1)
+        spread = np.concatenate([np.empty(0), *(values.std(axis=0) for _, values in blocks_of_columns(X))])
+    varying, original = spread > 0, np.arange(n)
+    comparable = n > FEW_ROWS and varying.any() and bool(np.isfinite(spread).all())  # else there are gaps
+    some = np.flatnonzero(varying)[:200] if comparable else []
+    scaled = X.iloc[:, some].to_numpy(dtype=np.float64) / spread[some]
+    if comparable and _expected_equal_rows(scaled) <= CHANCE:
+        signs, sums = np.random.default_rng(0).choice([-1.0, 1.0], size=varying.sum()), np.zeros(n)
+        unit = np.zeros(len(spread))
+        unit[varying] = signs / spread[varying]
+        for part, values in blocks_of_columns(X):
+            sums += (values * unit[part]).sum(axis=1)
         order = np.argsort(sums, kind="stable")
-        reach = 3 * ROUNDING * math.sqrt(columns.size) if n <= MAX_ROUNDED else 1e-9
+        reach = 3 * ROUNDING * math.sqrt(signs.size) if n <= MAX_ROUNDED else 1e-9
+        few = scaled[:, :8]  # they rule most pairs out
         for step in range(1, n):
             near = np.flatnonzero(sums[order[step:]] - sums[order[:-step]] <= reach)
             if not near.size:
                 break
             pairs = np.sort(np.column_stack([order[near], order[near + step]]), axis=1)
-            for part in (slice(8), slice(None)):  # a few columns rule most pairs out
-                differences = np.abs(scaled[pairs[:, 0], part] - scaled[pairs[:, 1], part])
-                pairs = pairs[differences.max(axis=1) <= ROUNDING]
+            pairs = pairs[np.abs(few[pairs[:, 0]] - few[pairs[:, 1]]).max(axis=1) <= ROUNDING]
+            for part, values in blocks_of_columns(X) if pairs.size else ():
+                differences = np.abs(values[pairs[:, 0]] - values[pairs[:, 1]])
+                pairs = pairs[(differences <= ROUNDING * spread[part]).all(axis=1)]
             np.minimum.at(original, pairs[:, 1], pairs[:, 0])
     repeats = np.flatnonzero(original < np.arange(n))
     return original[repeats], repeats
@@ -554,8 +578,7 @@ def _expected_equal_rows(scaled: NDArray[np.float64]) -> float:
     """Return how many pairs of rows would be equal if columns had nothing to do with each other."""
     n, rng = len(scaled), np.random.default_rng(0)
     first, second = rng.integers(n, size=(2, 1_000))
-    some = scaled[:, :200]
-    equal = (np.abs(some[first] - some[second]) <= ROUNDING)[first != second]
+    equal = (np.abs(scaled[first] - scaled[second]) <= ROUNDING)[first != second]
     return float(n * (n - 1) / 2 * np.exp(np.log(np.maximum(equal.mean(axis=0), 1e-3)).sum()))
 
 

@@ -857,7 +857,7 @@ def _drop_repeats(
     X: pd.DataFrame, y: NDArray[Any], groups: NDArray[Any] | None, notes: list[str]
 ) -> tuple[pd.DataFrame, NDArray[Any], NDArray[Any] | None]:
     """Leave out rows that repeat another, and all equal rows whose targets differ; note how many."""
-    first, second = find_equal_rows(X.to_numpy(dtype=np.float64))
+    first, second = find_equal_rows(X)
     differing = y[first] != y[second]
     dropped = np.union1d(second, first[differing])
     if not dropped.size:

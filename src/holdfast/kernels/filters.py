@@ -5,6 +5,7 @@ would lose digits, because a class varies little compared to its distance from t
 """
 
 import math
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ Ints = NDArray[np.int64]
 
 LOST = 1e-3
 """A scatter below this share of the squares it is the remainder of is computed anew."""
+AT_ONCE = 2**23
+"""Numbers of a table up to which it is centered as a whole, once; a larger one goes by blocks of its columns."""
 
 
 class Centered(NamedTuple):
@@ -57,6 +60,26 @@ def centered(X: Floats, y: ArrayLike) -> Centered:
     values /= unit
     ends = [0, *np.cumsum(np.bincount(labels)).tolist()]
     return Centered(values, values**2, unit, rows, ends)
+
+
+def moments_by_blocks(X: NDArray[Any], y: ArrayLike, counts: NDArray[Any]) -> Iterator[Moments]:
+    """Yield the moments of each resample of a table of any numbers, of which one block of columns at a time is float64.
+
+    ``counts`` are resamples × rows. So many resamples share a pass over the table as have moments of its size.
+    """
+    n, d = X.shape
+    width, at_once = max(1, AT_ONCE // (8 * n)), max(8, n // (2 * len(np.unique(y))))
+    for first in range(0, len(counts), at_once):
+        some = counts[first : first + at_once]
+        blocks = (centered(X[:, begin : begin + width].astype(np.float64), y) for begin in range(0, d, width))
+        by_block = [[class_moments(block, row) for row in some] for block in blocks]
+        yield from map(_join, zip(*by_block, strict=True))
+
+
+def _join(parts: Iterable[Moments]) -> Moments:
+    """Moments of blocks of columns, side by side."""
+    sizes, means, scatters, units = zip(*parts, strict=True)
+    return Moments(sizes[0], np.hstack(means), np.hstack(scatters), np.concatenate(units))
 
 
 def class_moments(data: Centered, counts: ArrayLike | None = None) -> Moments:

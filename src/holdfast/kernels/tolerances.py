@@ -98,7 +98,7 @@ def check_magnitude(X: Floats) -> None:
     Traceback (most recent call last):
     ValueError: Expected numbers up to 1e301 in size, got 1e+305 in row 0, column 0; rescale that column.
     """
-    if X.size and max(X.max(), -X.min()) > LARGEST:
+    if X.size and max(float(X.max()), -float(X.min())) > LARGEST:
         row, column = np.argwhere(np.abs(X) > LARGEST)[0]
         raise ValueError(
             f"Expected numbers up to 1e301 in size, got {X[row, column]:g} in row {row}, column {column}; rescale that "

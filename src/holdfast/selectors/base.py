@@ -470,6 +470,8 @@ class Selector(SelectorMixin, BaseEstimator):
     """Parameters that concern the model on the selected features alone, not the order of features."""
     block_fits: int = 1
     """How many fits, settings times resamples, a study should hand over at a time, at least."""
+    any_precision: ClassVar[bool] = False
+    """Whether a study may hand over numbers of any type, as they stand in memory, not float64."""
     ties: Ties = "auto"
     random_state: Any = None
     _fits_cut: ClassVar[bool] = False

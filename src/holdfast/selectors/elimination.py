@@ -366,9 +366,11 @@ def share_criteria(data: Data) -> dict[Hashable, Criterion]:
         if filter_ is None:
             prepared[key] = Criterion(None, None, np.asarray(criterion, dtype=np.float64))
             continue
-        part = type(filter_).share if _is_by_moments(filter_) else key
+        centers = isinstance(filter_, _Moments) and _is_by_moments(filter_)
+        part = type(filter_).center if centers else key
         if part not in parts:
-            parts[part] = filter_.share(replace(data, settings=[{}], selectors=[filter_]))
+            share = filter_.center if centers else filter_.share
+            parts[part] = share(replace(data, settings=[{}], selectors=[filter_]))
         prepared[key] = Criterion(filter_, parts[part], None)
     return prepared
 

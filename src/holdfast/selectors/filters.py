@@ -1,6 +1,7 @@
 """Filters: features weighed by class means and scatter, by information, or by near rows; and a random baseline."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -39,11 +40,24 @@ from holdfast.selectors.base import (
 class _Moments(Filter):
     """A filter by the mean and scatter of each class."""
 
-    def share(self, data: Data) -> moments_of.Centered:
-        return moments_of.centered(data.X, data.target.values)
+    any_precision: ClassVar[bool] = True
+    block_fits: int = 16  # of a large table, as many share a pass
+
+    def center(self, data: Data) -> moments_of.Centered:
+        """The data about their center, the rows of each class together."""
+        return moments_of.centered(data.X.astype(np.float64, copy=False), data.target.values)
+
+    def share(self, data: Data) -> moments_of.Centered | None:
+        return self.center(data) if data.X.size <= moments_of.AT_ONCE else None
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
-        return np.array([self._formula(moments_of.class_moments(shared, counts)) for counts in batch.counts])
+        return np.array([self._formula(moments) for moments in self._moments(batch, shared)])
+
+    def _moments(self, batch: Batch, shared: Any) -> Iterable[moments_of.Moments]:
+        """The moments of each resample."""
+        if shared is None:
+            return moments_of.moments_by_blocks(batch.X, batch.target.values, batch.counts)
+        return (moments_of.class_moments(shared, counts) for counts in batch.counts)
 
     _formula: Callable[[moments_of.Moments], Floats]
     """Weights from the moments of the classes."""
@@ -103,8 +117,9 @@ class Variance(_Moments):
     def _target(self, y: Any) -> Target:
         return Target(np.zeros(len(y)), None)
 
-    def share(self, data: Data) -> moments_of.Centered:
-        return moments_of.centered(data.X, np.zeros(len(data.X)))
+    def center(self, data: Data) -> moments_of.Centered:
+        # a hybrid elimination hands over its own target
+        return super().center(replace(data, target=self._target(data.target.values)))
 
     _formula = staticmethod(moments_of.variance)
 
@@ -306,7 +321,7 @@ class GolubVariance(_Moments):
 
     def rank(self, batch: Batch, shared: Any) -> Ranked:
         # one preference for each lambda_v, all from the same moments
-        moments = [moments_of.class_moments(shared, counts) for counts in batch.counts]
+        moments = list(self._moments(batch, shared))
         by_lambda: dict[float, list[Any]] = {}
         for selector in batch.selectors:
             if selector.lambda_v not in by_lambda:

@@ -97,8 +97,8 @@ class StudyData:
         return np.ascontiguousarray(np.hstack([self.numbers, self.covariates]), dtype=np.float64)
 
     @cached_property
-    def effect_table(self) -> NDArray[Any] | None:
-        """The features as numbers, as they stand in memory; None if effects are not computed for such data."""
+    def own_numbers(self) -> NDArray[Any] | None:
+        """The features as dense numbers of the type that they have in memory; None if X is sparse or holds others."""
         if sp.issparse(self.X):
             return None
         try:
@@ -168,7 +168,7 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
     target, groups, equal_rows = _name(given.y), _name(given.groups), 0
     doubts, notes, warnings = list[Doubt](), list[str](), list[str]()
     if treat_as_feature is not True and not sp.issparse(data.X):
-        frame = data.X if isinstance(data.X, pd.DataFrame) else pd.DataFrame(data.X, columns=data.names)
+        frame = data.X if isinstance(data.X, pd.DataFrame) else pd.DataFrame(data.X, columns=data.names, copy=False)
         doubts, notes = settle_doubts(find_doubts(frame, data.y, data.groups, target, groups), treat_as_feature)
         equal_rows, repeats = describe_equal_rows(frame, data.y)
         warnings = [*warn_of_doubts(doubts), *repeats]

@@ -291,12 +291,15 @@ class BatchTraits:
         The sizes, "smallest" or "largest", to ask for besides so that the order reaches over all features.
     block_fits : int
         How many fits, settings times resamples, to hand over at a time, at least.
+    any_precision : bool
+        Whether it takes numbers of any type, as they stand in memory.
     """
 
     shared_parameters: tuple[str, ...] = ()
     model_parameters: tuple[str, ...] = ()
     whole_order: tuple[str, ...] = ()
     block_fits: int = 1
+    any_precision: bool = False
 
 
 @dataclass(frozen=True)
@@ -418,7 +421,11 @@ class Family:
         if not self.batched or self.refusal:
             return None
         groups_argument = _groups_for(self.selector.prepare, data.samples.groups)
-        return self.selector.prepare(data.numbers, data.y, self.fitted_settings, **groups_argument)
+        return self.selector.prepare(self._numbers(data), data.y, self.fitted_settings, **groups_argument)
+
+    def _numbers(self, data: "StudyData") -> NDArray[Any]:
+        own = data.own_numbers if self.traits.any_precision else None
+        return data.numbers if own is None or own.dtype.kind == "b" else own
 
     def run(
         self, shared: Any, data: "StudyData", splits: Sequence[Split], settings: Sequence[int]
@@ -434,7 +441,7 @@ class Family:
             is_ours = type(self.selector).__module__.startswith("holdfast.")
             try:
                 with gc_paused() if is_ours else nullcontext():
-                    batch = list(self.selector.refit_many(shared, data.numbers, data.y, splits, parameters))
+                    batch = list(self.selector.refit_many(shared, self._numbers(data), data.y, splits, parameters))
             except Exception:  # the fit that is to blame shows when each is made by itself
                 log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
             seconds = (perf_counter() - begun) / (len(splits) * len(parameters))

@@ -89,6 +89,10 @@ def _instructions(code: CodeType) -> tuple[Any, ...]:
     return code.co_code, code.co_names, constants
 
 
+DIGESTED = 2**24
+"""Bytes of an array that are digested at a time."""
+
+
 def digest(array: Any) -> str:
     """SHA-256 of values and shape, whatever the layout in memory."""
     summed = hashlib.sha256()
@@ -109,7 +113,10 @@ def digest(array: Any) -> str:
         values = np.asarray([repr(item) for item in values.ravel().tolist()], dtype=str)
         summed.update("\0".join(values).encode())
     else:
-        summed.update(np.ascontiguousarray(values).tobytes())
+        rows = np.atleast_1d(values)
+        at_once = max(1, DIGESTED // max(1, rows[:1].nbytes))
+        for begin in range(0, len(rows), at_once):  # without a copy of the whole
+            summed.update(np.ascontiguousarray(rows[begin : begin + at_once]).tobytes())
     summed.update(repr(np.shape(array)).encode())
     return summed.hexdigest()
 

@@ -289,7 +289,7 @@ class StudyRun:
         }
         former = {name: old for old, name in FORMER_OPTIONS.items()}  # stores keep their keys
         why_no_effects = None
-        if data.effect_table is None:
+        if data.own_numbers is None:
             sparse = sp.issparse(data.X)
             why_no_effects = "the data are a sparse matrix" if sparse else "the features are not all numbers"
         return {
@@ -382,7 +382,7 @@ class StudyRun:
         left_out = self._score_guesses(scored - guessed)
         if left_out:
             store.add(BlockResult([], []), [], left_out)
-        lost = store.splits_without_effects() if self.data.effect_table is not None else []
+        lost = store.splits_without_effects() if self.data.own_numbers is not None else []
         if lost:
             stored = StudyTables(read_snapshot(store, trusted=True))
             for family in dict.fromkeys(family for family, _ in lost):

@@ -348,7 +348,7 @@ def standardize_coefficients(
 ) -> list[Coefficients | None]:
     """Coefficients of each cell's features, ascending, times their standard deviations on its training rows."""
     standardized: list[Coefficients | None] = [None] * len(cells)
-    table = data.effect_table
+    table = data.own_numbers
     linear = [
         (number, cell, coef)
         for number, (cell, coef) in enumerate(zip(cells, coefficients or (), strict=False))

@@ -274,7 +274,7 @@ def compute_effects(
     data: StudyData, family: str, splits: Sequence[Split], selected: Sequence[Sequence[NDArray[Any]]]
 ) -> list[SplitEffects]:
     """Effects on each split of the features in any of its lists; none on splits that test rows they were trained on."""
-    table, none = data.effect_table, np.empty(0, np.int32)
+    table, none = data.own_numbers, np.empty(0, np.int32)
     pairs = [(split, lists) for split, lists in zip(splits, selected, strict=True) if lists]
     if table is None or not pairs:
         return []
@@ -329,7 +329,7 @@ def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> lis
 
     ``selected`` are the lists of features in the effects of a store, each with its family.
     """
-    if data.effect_table is None:
+    if data.own_numbers is None:
         return []
     lists: dict[str, list[bytes]] = {}
     for family, features in selected:
@@ -341,7 +341,7 @@ def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> lis
         often[family] = np.sort(most[times[most] > 0]).tolist()
     used = sorted(set(chain.from_iterable(often.values())))
     groups = group_rows(data.target, data.n_classes)
-    quantiles = find_quantiles(data.effect_table[:, used], groups, data.n_classes or len(THIRDS))
+    quantiles = find_quantiles(data.own_numbers[:, used], groups, data.n_classes or len(THIRDS))
     packed = dict(zip(used, (values.astype("<f8").tobytes() for values in quantiles), strict=True))
     return [(family, feature, packed[feature]) for family, features in often.items() for feature in features]
 
