@@ -5,7 +5,7 @@ import sys
 
 
 def leave_out_current_folder() -> None:
-    """Import nothing from the current folder, where a stranger's ``sklearn.py`` may lie beside a store.
+    """Import nothing from the current folder, where a stranger's ``sklearn.py`` may lie next to a store.
 
     ``python -m holdfast`` would look there first, and so would the processes that a study starts. A holdfast that lies
     there itself stays.

@@ -164,12 +164,12 @@ def _check(name: str, value: Any, source: str) -> Any:
 
 def set_parameters(options: Mapping[str, Any], parameters: Collection[str]) -> dict[str, Any]:
     """Return what options set of these parameters of a study, by the names of the parameters."""
-    found = {}
+    parameters_set = {}
     for name, value in options.items():
         option = OPTIONS[name]
         if option.sets in parameters:
             if option.values and value not in option.choices:
                 words = f"{', '.join(option.choices[:-1])} or {option.choices[-1]}"
                 raise ValueError(f"Expected --{name.replace('_', '-')} {words}, got {value!r}.")
-            found[option.sets] = option.values[option.choices.index(value)] if option.values else value
-    return found
+            parameters_set[option.sets] = option.values[option.choices.index(value)] if option.values else value
+    return parameters_set

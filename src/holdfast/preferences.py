@@ -4,34 +4,17 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.cards.results import Card, make_preferences_card
-from holdfast.checks import (
-    Matrix,
-    as_finite_floats,
-    as_names,
-    as_positions,
-    as_ranks,
-    check_number_of_features,
-    check_unique,
-    find_names,
-    freeze,
-    read_only,
-    subsets_of_matrix,
-    subsets_of_sets,
-)
-from holdfast.result_base import ResultMixin
+from holdfast import checks
+from holdfast.cards import Card, make_preferences_card
+from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.text import pluralize
-
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
-
 
 Floats = NDArray[np.float64]
 
@@ -121,25 +104,27 @@ class Preferences(ResultMixin):
     labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        freeze(self.indices, self.indptr, self.values)
+        checks.freeze(self.indices, self.indptr, self.values)
         for what, count in (("run", self.n_runs), ("feature", self.n_features)):
             if count < 1:
                 raise ValueError(
                     f"Expected at least one run and one feature, got {count or 'zero'} {what}s; add a {what}."
                 )
-        object.__setattr__(self, "n_features", check_number_of_features(self.n_features))
-        object.__setattr__(self, "names", check_unique(self.names, self.n_features, "feature", "column", "features="))
-        object.__setattr__(self, "labels", check_unique(self.labels, self.n_runs, "run", "run", "labels="))
+        object.__setattr__(self, "n_features", checks.check_number_of_features(self.n_features))
+        object.__setattr__(
+            self, "names", checks.check_unique(self.names, self.n_features, "feature", "column", "features=")
+        )
+        object.__setattr__(self, "labels", checks.check_unique(self.labels, self.n_runs, "run", "run", "labels="))
         if self.names is not None and all(name == str(column) for column, name in enumerate(self.names)):
             object.__setattr__(self, "names", None)  # names that only count from 0 are no names
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)  # as pickle would; it forgets that arrays were read-only
-        freeze(self.indices, self.indptr, self.values)
+        checks.freeze(self.indices, self.indptr, self.values)
 
     @classmethod
     def from_matrix(
-        cls, matrix: Matrix, *, features: Iterable[Any] | None = None, labels: Iterable[Any] | None = None
+        cls, matrix: checks.Matrix, *, features: Iterable[Any] | None = None, labels: Iterable[Any] | None = None
     ) -> "Preferences":
         """Read subsets from a 0/1 or boolean matrix, one row per run.
 
@@ -155,8 +140,8 @@ class Preferences(ResultMixin):
         Preferences
             The runs.
         """
-        names, labels = find_names(matrix, features, labels)
-        indices, indptr, n_features = subsets_of_matrix(matrix, names, labels)
+        names, labels = checks.find_names(matrix, features, labels)
+        indices, indptr, n_features = checks.subsets_of_matrix(matrix, names, labels)
         return cls(kind="subset", n_features=n_features, indices=indices, indptr=indptr, names=names, labels=labels)
 
     @classmethod
@@ -197,13 +182,13 @@ class Preferences(ResultMixin):
         if isinstance(sets, Mapping):
             labels = sets.keys() if labels is None else labels
             sets = sets.values()
-        indices, indptr, names, total = subsets_of_sets(sets, features, n_features)
-        labels = None if labels is None else as_names(labels, "labels=")
+        indices, indptr, names, total = checks.subsets_of_sets(sets, features, n_features)
+        labels = None if labels is None else checks.as_names(labels, "labels=")
         return cls(kind="subset", n_features=total, indices=indices, indptr=indptr, names=names, labels=labels)
 
     @classmethod
     def from_rankings(
-        cls, ranks: Matrix, *, features: Iterable[Any] | None = None, labels: Iterable[Any] | None = None
+        cls, ranks: checks.Matrix, *, features: Iterable[Any] | None = None, labels: Iterable[Any] | None = None
     ) -> "Preferences":
         """Read rankings from a matrix of ranks, one row per run: 1 is best, ties by any convention.
 
@@ -226,14 +211,14 @@ class Preferences(ResultMixin):
         ValueError
             If an entry is not a rank from 1 to the number of features.
         """
-        names, labels = find_names(ranks, features, labels)
-        array = as_ranks(ranks, names, labels)
+        names, labels = checks.find_names(ranks, features, labels)
+        array = checks.as_ranks(ranks, names, labels)
         values = average_ranks(array)
         return cls(kind="ranking", n_features=array.shape[1], values=values, names=names, labels=labels)
 
     @classmethod
     def from_weights(
-        cls, weights: Matrix, *, features: Iterable[Any] | None = None, labels: Iterable[Any] | None = None
+        cls, weights: checks.Matrix, *, features: Iterable[Any] | None = None, labels: Iterable[Any] | None = None
     ) -> "Preferences":
         """Read weights (scores, importances) from a matrix, one row per run; larger is better.
 
@@ -251,8 +236,8 @@ class Preferences(ResultMixin):
         Preferences
             The runs.
         """
-        names, labels = find_names(weights, features, labels)
-        array = as_finite_floats(weights, "weights", names, labels)
+        names, labels = checks.find_names(weights, features, labels)
+        array = checks.as_finite_floats(weights, "weights", names, labels)
         return cls(kind="weighting", n_features=array.shape[1], values=array.copy(), names=names, labels=labels)
 
     @property
@@ -268,17 +253,17 @@ class Preferences(ResultMixin):
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of features that each run selected."""
-        return read_only(np.diff(self.lists()[1]))
+        return checks.read_only(np.diff(self.lists()[1]))
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """Number of runs in which each feature was selected."""
-        return read_only(np.bincount(self.lists()[0], minlength=self.n_features))
+        return checks.read_only(np.bincount(self.lists()[0], minlength=self.n_features))
 
     @cached_property
     def frequency(self) -> NDArray[np.float64]:
         """Selection frequency of each feature: the share of runs that selected it."""
-        return read_only(self.counts / self.n_runs)
+        return checks.read_only(self.counts / self.n_runs)
 
     @property
     def density(self) -> float:
@@ -446,7 +431,7 @@ class Preferences(ResultMixin):
         Preferences
             The runs.
         """
-        chosen = as_positions(runs, self.n_runs)
+        chosen = checks.as_positions(runs, self.n_runs)
         labels = None if self.labels is None else tuple(self.labels[run] for run in chosen)
         if self.values is not None:
             return replace(self, values=self.values[chosen], labels=labels)

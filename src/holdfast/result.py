@@ -15,7 +15,7 @@ from holdfast import tradeoff
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.measures import Measure
 from holdfast.replication import study_replicability, tabulate_features
-from holdfast.result_base import ResultMixin
+from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_estimate, format_number, pluralize
@@ -23,10 +23,9 @@ from holdfast.tradeoff.choice import check_rule
 from holdfast.tradeoff.selected import question_doubted
 
 if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
     from holdfast.replication import Replicability
     from holdfast.report import InlineReport
-    from holdfast.report.render import Format
+    from holdfast.report.rendering import Format
 
 
 class StudyResult(ResultMixin, StudyTables):
@@ -224,8 +223,7 @@ class StudyResult(ResultMixin, StudyTables):
         DataFrame
             One row per candidate.
         """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return self.summary()
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from holdfast.cards import Card, Svg, write_card
 from holdfast.serialization import to_plain
 
 if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
+    from holdfast.plots.theme import AnyChart as AnyChart
+else:
+    AnyChart = Any  # a chart of Altair, which is imported when something is drawn
 
 
 class ResultMixin:

@@ -75,8 +75,7 @@ def random_runs(kind: Kind, rng: np.random.Generator, *, one_size: bool = False)
 
 def stability_value(preferences: Preferences, measure: Measure) -> float:
     """Return the stability, ``nan`` if it is undefined, without a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedStabilityWarning)
+    with warnings.catch_warnings(action="ignore", category=UndefinedStabilityWarning):
         return stability(preferences, measure).value
 
 
@@ -188,8 +187,7 @@ def check_selector(selector: Any, X: Any = None, y: Any = None, *, random_state:
     if X is None:
         X, y = example_data(random_state)
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         check_parameters(selector, X, y)
         check_support(selector, X, y)
         check_repeatable(selector, X, y)

@@ -16,8 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 import holdfast as hf
 from holdfast import cards, plots
 from holdfast.benchmarking import BenchmarkResult
-from holdfast.cards import SHOWN_ROWS, STYLE, write_table
 from holdfast.cards.pictures import LABEL, PLOT
+from holdfast.cards.results import SHOWN_ROWS, STYLE, write_table
 from holdfast.datasets import load_example
 from holdfast.report import summarize
 from holdfast.serialization import to_plain

@@ -330,7 +330,7 @@ ROLES = {
         "'ill' in two of target, groups, index, ignore and covariates",
     ),
     "target as group": (FRAME, ("ill",), {"groups": "ill"}, "'ill' in two of target"),
-    "no features": (FRAME[["ill"]], ("ill",), {}, "at least one feature beside the target in the frame"),
+    "no features": (FRAME[["ill"]], ("ill",), {}, "at least one feature besides the target in the frame"),
     "no rows": (FRAME[:0], ("ill",), {}, "one row per sample in the frame, got no rows"),
     "missing=": (FRAME, ("ill",), {"missing": "mean"}, "missing to be 'error', 'impute-median', 'drop', got 'mean'"),
     "categorical=": (FRAME, ("ill",), {"categorical": "dummies"}, "'one-hot', 'codes', 'drop', got 'dummies'"),

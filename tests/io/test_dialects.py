@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 import holdfast as hf
 from holdfast.io.delimited import open_text
 from holdfast.io.dialect import detect_dialect, detect_encoding, read_mark, to_number
-from holdfast.io.loading import read_frame
+from holdfast.io.loading import load_frame
 
 X = {"größe": [1.75, 1.5, 1.8125, 2.0], "dosis": [1234.5, 0.25, 12345678.5, 3.0]}
 Y = ["krank", "gesund", "krank", "gesund"]
@@ -399,5 +399,5 @@ def test_a_column_costs_no_frame_of_pandas_where_there_are_very_many(tmp_path, m
     path = written(tmp_path / "d.csv", "\n".join([header, *lines]).encode())
     parse, widths = pd.read_csv, []
     monkeypatch.setattr(pd, "read_csv", lambda *a, **k: widths.append((frame := parse(*a, **k)).shape[1]) or frame)
-    assert read_frame(path).shape == (4, 3_000)
+    assert load_frame(path).frame.shape == (4, 3_000)
     assert max(widths) == 1

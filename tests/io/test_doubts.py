@@ -76,7 +76,7 @@ SPARED = {
 @pytest.mark.parametrize("frame", STOPPED.values(), ids=STOPPED)
 def test_evidence_beyond_values_stops(frame):
     (name,) = set(frame) - set(FRAME)
-    with pytest.raises(ValueError, match=r"^Expected only features beside the target in the frame, but '") as caught:
+    with pytest.raises(ValueError, match=r"^Expected only features besides the target in the frame, but '") as caught:
         hf.read_table(frame, "status")
     assert f"ignore={name!r}, or keep it as a feature with treat_as_feature={name!r}." in str(caught.value)
     assert name not in hf.read_table(frame, "status", ignore=name).X

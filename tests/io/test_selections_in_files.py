@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from holdfast import Preferences
-from holdfast.io.loading import read_frame
+from holdfast.io.loading import load_frame
 from holdfast.io.questions import ReadingError
 from holdfast.io.selections import read_names, read_preferences, write_preferences
 
@@ -271,14 +271,14 @@ def test_lists_with_the_names_of_all_features(tmp_path):
 
 def test_a_frame_keeps_its_columns(tmp_path):
     path = written(tmp_path / "data.csv", "id,age,age,1\np1,0.5,1,\np2,2,0,3\n")
-    frame = read_frame(path)
+    frame = load_frame(path).frame
     assert list(frame.columns) == ["id", "age", "age", "1"]
     assert frame.iloc[:, 1].tolist() == [0.5, 2]
     assert frame["id"].tolist() == ["p1", "p2"]
     assert frame["1"].isna().tolist() == [True, False]
     frame.columns = list("wxyz")
     frame.to_parquet(tmp_path / "data.parquet")
-    pd.testing.assert_frame_equal(read_frame(tmp_path / "data.parquet"), frame)
+    pd.testing.assert_frame_equal(load_frame(tmp_path / "data.parquet").frame, frame)
 
 
 # Bad files

@@ -20,7 +20,7 @@ from holdfast.declared import About
 from holdfast.report import render, summarize
 from holdfast.report.labels import class_words, label_family, label_score, label_setting, separate_words
 from holdfast.report.records import Labels
-from holdfast.report.render import CSV_COLUMNS, GLOSSARY, OTHER_FORMS, Glossary
+from holdfast.report.rendering import CSV_COLUMNS, GLOSSARY, OTHER_FORMS, Glossary
 from holdfast.selectors import SELECTORS, AnovaF, RandomSelector
 
 LONG = "a name that goes on and on and " * 10

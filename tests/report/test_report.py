@@ -31,7 +31,7 @@ from holdfast.replication.lists import add_new_study
 from holdfast.report import Summary, render, summarize, write_report
 from holdfast.report import pictures as pictures_module
 from holdfast.report.pictures import draw_charts
-from holdfast.report.render import CSV_COLUMNS, csv_text
+from holdfast.report.rendering import CSV_COLUMNS, csv_text
 from holdfast.selectors import AnovaF, RandomSelector
 from holdfast.serialization import to_json
 from holdfast.study.exports import protect

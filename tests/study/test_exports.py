@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import holdfast as hf
 from holdfast.cli import app
-from holdfast.io.loading import read_frame
+from holdfast.io.loading import load_frame
 from holdfast.io.selections import protect_formula
 from holdfast.selectors import AnovaF, ElasticNetPath, ReliefF
 from holdfast.study.exports import write_table
@@ -258,7 +258,7 @@ def test_tables_for_spreadsheets_of_europe_and_for_excel(results, tmp_path):
     semicolons = pd.read_csv(tmp_path / "csv2" / "summary.csv", sep=";", decimal=",", encoding="utf-8-sig")
     assert ";" in text.splitlines()[0]
     assert semicolons["stability"].tolist() == pytest.approx(expected)
-    assert read_frame(tmp_path / "xlsx" / "summary.xlsx")["stability"].tolist() == pytest.approx(expected)
+    assert load_frame(tmp_path / "xlsx" / "summary.xlsx").frame["stability"].tolist() == pytest.approx(expected)
     write_table(pd.DataFrame({"=a": ["=1+1", "b\x00c"]}), tmp_path / "t.xlsx", "xlsx")
     cells = openpyxl.load_workbook(tmp_path / "t.xlsx").active
     assert [[cell.value for cell in row] for row in cells.iter_rows()] == [["'=a"], ["'=1+1"], ["b c"]]

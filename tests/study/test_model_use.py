@@ -252,7 +252,7 @@ def test_the_command_has_a_column_only_if_it_is_known(tmp_path):
         run(model, hostile, perturbation=hf.Bootstrap(25), sizes=[3], store=tmp_path / f"{name}.db")
     shown = CliRunner().invoke(app, ["features", str(tmp_path / "linear.db")])
     assert "in models" in shown.stdout
-    assert "beside the other features" in shown.stdout
+    assert "next to the other features" in shown.stdout
     assert "\u202e" not in shown.stdout
     assert "in models" not in CliRunner().invoke(app, ["features", str(tmp_path / "other.db")]).stdout
     told = json.loads(CliRunner().invoke(app, ["features", str(tmp_path / "linear.db"), "--json"]).stdout)

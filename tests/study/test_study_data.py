@@ -67,7 +67,7 @@ def test_a_table_brings_target_groups_and_record(tmp_path):
     for more in ({"y": Y}, {"groups": Y}):
         with pytest.raises(ValueError, match="Expected a table alone, which brings its own"):
             STUDY.run(TABLE, **more)
-    with pytest.raises(ValueError, match="Expected a target y beside X"):
+    with pytest.raises(ValueError, match="Expected a target y with X"):
         STUDY.run(X)
     assert STUDY.cost(TABLE)["fits"] == 6
 

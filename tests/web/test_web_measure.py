@@ -75,7 +75,7 @@ def test_frequencies_and_the_number_of_runs_needed_are_those_of_the_library(clie
     table = hf.feature_table(best)
     assert found["features"]["table"]["feature"] == table["feature"].tolist()
     assert found["features"]["table"]["low"] == table["low"].tolist()
-    assert found["plan"].startswith(f"About {hf.runs_needed(0.03, pilot=best).n_runs:,} resamples")
+    assert found["more_resamples"].startswith(f"About {hf.runs_needed(0.03, pilot=best).n_runs:,} resamples")
     often = table["count"][table["frequency"] >= 0.1]
     assert [feature["count"] for feature in found["features"]["shown"]] == often.tolist()
     assert found["swaps"][0]["first"] == "area_error"

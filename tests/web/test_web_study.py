@@ -23,7 +23,7 @@ from holdfast.datasets import load
 from holdfast.measures import MEASURES
 from holdfast.report import render, summarize
 from holdfast.report.records import Replication
-from holdfast.report.render import TEMPLATES, page_policy
+from holdfast.report.rendering import TEMPLATES, page_policy
 from holdfast.selectors import AnovaF, RandomSelector
 from holdfast.study.store import StoreError, copy_store, open_to_write, read_overview, read_progress
 from holdfast.tradeoff import RULES

@@ -5,7 +5,6 @@ tests over data sets, tables and verdicts. The tests themselves are in :mod:`hol
 :mod:`holdfast.report.benchmark`. Begin with :func:`holdfast.benchmark`.
 """
 
-from holdfast.benchmarking.result import BenchmarkResult, BenchmarkTradeoff
-from holdfast.benchmarking.running import benchmark, load_benchmark
+import lazy_loader
 
-__all__ = ["BenchmarkResult", "BenchmarkTradeoff", "benchmark", "load_benchmark"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from holdfast.cards import Point, Svg, draw_points
-from holdfast.cards.results import draw_mean_ranks
+from holdfast.cards import Point, Svg, draw_mean_ranks, draw_points
 from holdfast.checks import as_names
 from holdfast.inference.intervals import check_level
 from holdfast.inference.ranks import (
@@ -28,7 +27,7 @@ from holdfast.inference.ranks import (
     rank_table,
 )
 from holdfast.measures import REQUIRED, Measure, find_measure
-from holdfast.result_base import ResultMixin
+from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
@@ -37,9 +36,8 @@ from holdfast.tradeoff.choice import check_rule, choose
 from holdfast.tradeoff.fronts import pareto, pareto_front
 
 if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
     from holdfast.report import BenchmarkSummary
-    from holdfast.report.render import Format
+    from holdfast.report.rendering import Format
     from holdfast.result import StudyResult
 
 

@@ -2,13 +2,14 @@
 
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+import holdfast as hf
 from holdfast.cli.terminal import print_stderr, visible, write
 from holdfast.declared import FORMER_OPTIONS, warn_of_former_name
 
@@ -86,18 +87,24 @@ def run(command: typer.Typer = app) -> None:
         raise SystemExit(1) from None
 
 
-def _version(requested: bool) -> None:
-    if requested:
-        from holdfast import __version__
+def show_and_exit(show: Callable[[], None]) -> Callable[[bool], None]:
+    """Return what an option calls that only shows something, such as ``--version``."""
 
-        write(f"holdfast {__version__}")
-        raise typer.Exit
+    def callback(requested: bool) -> None:
+        if requested:
+            show()
+            raise typer.Exit
+
+    return callback
+
+
+show_version = show_and_exit(lambda: write(f"holdfast {hf.__version__}"))
 
 
 @app.callback()
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     pass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import holdfast as hf
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.options import parse_measure, parse_rule
@@ -17,9 +18,6 @@ from holdfast.options import set_parameters
 from holdfast.text import format_count, format_number
 
 if TYPE_CHECKING:
-    from holdfast.benchmarking import BenchmarkResult
-    from holdfast.io import Table
-    from holdfast.report import BenchmarkSummary
     from holdfast.study.exports import TableFormat
 
 FOLDER = "benchmark-stores"
@@ -81,9 +79,7 @@ def benchmark(
         raise ValueError(f"Expected data sets of one task, got {listed}; give --task, or run two benchmarks.")
     folder = None if no_store else store_dir
     with notes(quiet), stopped_cleanly(None if folder is None else "the same command does"), _suggest_folder():
-        from holdfast.benchmarking import benchmark as run_benchmark
-
-        result = run_benchmark(
+        result = hf.benchmark(
             data, settled.make_study(next(iter(tasks.values()))), store_dir=folder, progress=not quiet, metric=metric,
             measure=None if measure is None else parse_measure(measure), level=level,
             **set_parameters(settled.options, ("n_jobs", "time_limit")),
@@ -105,7 +101,7 @@ def benchmark(
 # Tables
 
 
-def _read_tables(tables: list[str], chosen: dict[str, Any], quiet: bool) -> "dict[str, Table]":
+def _read_tables(tables: list[str], chosen: dict[str, Any], quiet: bool) -> "dict[str, hf.io.Table]":
     """Read every table; a name is that of its file, or as it was typed where two files have the same."""
     requested = [_split_target(text, chosen.get("target")) for text in tables]
     stems = [Path(Path(data).name.removesuffix(".gz")).stem if Path(data).exists() else data for data, _ in requested]
@@ -135,11 +131,9 @@ def _split_target(text: str, target: str | None) -> tuple[str, str | None]:
 @contextmanager
 def _suggest_folder() -> Iterator[None]:
     """Add to an error of a store how to choose another folder."""
-    from holdfast.study import StoreError
-
     try:
         yield
-    except StoreError as error:
+    except hf.study.StoreError as error:
         raise ValueError(f"{error} Another folder is given by --store-dir.") from None
 
 
@@ -147,21 +141,24 @@ def _suggest_folder() -> Iterator[None]:
 
 
 def _write(
-    summary: "BenchmarkSummary", report: Path | None, latex: Path | None, csv: Path | None, format: "TableFormat"
+    summary: "hf.report.BenchmarkSummary",
+    report: Path | None,
+    latex: Path | None,
+    csv: Path | None,
+    format: "TableFormat",
 ) -> list[Path]:
     from holdfast.io.files import as_path
-    from holdfast.report import benchmark_latex, write_benchmark
     from holdfast.report.benchmark import benchmark_frame, write_text
     from holdfast.study.exports import write_table
 
     if latex is not None:
-        write_text(benchmark_latex(summary), latex)
+        write_text(hf.report.benchmark_latex(summary), latex)
     if csv is not None:
         write_table(benchmark_frame(summary), as_path(csv), format)
-    return [*([] if report is None else [write_benchmark(summary, report)]), *filter(None, (latex, csv))]
+    return [*([] if report is None else [hf.report.write_benchmark(summary, report)]), *filter(None, (latex, csv))]
 
 
-def _print(summary: "BenchmarkSummary") -> None:
+def _print(summary: "hf.report.BenchmarkSummary") -> None:
     """Print mean ranks, and what was shown."""
     out = console()
     out.print(
@@ -184,7 +181,7 @@ def _print(summary: "BenchmarkSummary") -> None:
             out.print(f"{dataset.name} could not be studied: {dataset.failure}")
 
 
-def _print_next(result: "BenchmarkResult", written: list[Path], folder: Path | None) -> None:
+def _print_next(result: "hf.benchmarking.BenchmarkResult", written: list[Path], folder: Path | None) -> None:
     out = console()
     for path in written:
         out.print(f"Written: {path}")

@@ -2,22 +2,18 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+import holdfast as hf
+from holdfast import replication
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.options import parse_measure, parse_named, parse_rule
 from holdfast.cli.running import N_PAIRS, plan_for, run_study, settle, stopped_cleanly, stored_command
 from holdfast.cli.terminal import console, interval, notes, number, print_json, print_stderr, table
 from holdfast.text import format_count, format_number, format_percent
-
-if TYPE_CHECKING:
-    from holdfast.measures import Measure
-    from holdfast.replication import Replicability
-    from holdfast.study import Study, StudyResult
-    from holdfast.tradeoff import Choice, NestedChoice, Pareto
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -69,10 +65,8 @@ def choose(
 
     `holdfast choose study.db --rule weighted:weight=0.7 --json`
     """
-    from holdfast.study import load_study
-
     decision = parse_decision(rule, metric, measure, level)
-    _decide(load_study(store), decision, quiet, as_json)
+    _decide(hf.load_study(store), decision, quiet, as_json)
 
 
 class Decision(NamedTuple):
@@ -80,7 +74,7 @@ class Decision(NamedTuple):
 
     rule: str
     metric: str | None
-    measure: "Measure | None"
+    measure: "hf.Measure | None"
     level: float
     options: dict[str, Any]
 
@@ -94,7 +88,7 @@ def parse_decision(rule: str, metric: str | None, measure: str | None, level: fl
     return Decision(name, metric, None if measure is None else parse_measure(measure), level, parameters)
 
 
-def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) -> None:
+def _decide(result: "hf.StudyResult", how: Decision, quiet: bool, as_json: bool) -> None:
     """Print the front and the choice."""
     with notes(quiet):
         choice = result.choose(how.rule, metric=how.metric, measure=how.measure, level=how.level, **how.options)
@@ -106,7 +100,7 @@ def _decide(result: "StudyResult", how: Decision, quiet: bool, as_json: bool) ->
         _print_choice(front, choice)
 
 
-def _print_choice(pareto: "Pareto", choice: "Choice") -> None:
+def _print_choice(pareto: "hf.tradeoff.Pareto", choice: "hf.tradeoff.Choice") -> None:
     out, ends = console(), f"{format_percent(pareto.level)} interval"
     count, total = len(pareto.front), format_count(len(pareto.frame), "candidate")
     out.print(f"The front: {count} of {total} {'is a best compromise' if count == 1 else 'are best compromises'}.")
@@ -161,11 +155,9 @@ def nested(
 
     `holdfast nested study.db --rule accuracy --outer folds:n_splits=10`
     """
-    from holdfast.study import StudyError
     from holdfast.study.named import named_perturbation
     from holdfast.study.requirements import can_predict
     from holdfast.study.running import format_duration
-    from holdfast.tradeoff import nested_choice
 
     how = parse_decision(rule, metric, measure, level)
     _, (chosen, table, study) = plan_for(data, typed, allow, quiet, search=True)
@@ -180,11 +172,11 @@ def nested(
                 f"The study is run {times} times: about {format_duration(seconds)} on one core (--jobs -1 uses all)."
             )
         try:
-            evaluated = nested_choice(
+            evaluated = hf.nested_choice(
                 study, table.X, table.y, rule=how.rule, outer=held_out, groups=table.groups, metric=how.metric,
                 measure=how.measure, level=how.level, n_jobs=chosen["jobs"], progress=not quiet, **how.options,
             )  # fmt: skip
-        except StudyError as error:
+        except hf.StudyError as error:
             raise ValueError(str(error).partition("\n")[0]) from None
     if as_json:
         print_json("nested", evaluated.to_dict())
@@ -192,7 +184,7 @@ def nested(
         _print_nested(evaluated, level)
 
 
-def _print_nested(evaluated: "NestedChoice", level: float) -> None:
+def _print_nested(evaluated: "hf.tradeoff.NestedChoice", level: float) -> None:
     out, choice = console(), evaluated.choice
     low, high = choice.score_interval
     out.print(f"The choice ({choice.rule}): {choice.reason}")
@@ -253,25 +245,23 @@ def replicate(
 
     For a stored study, the result is added to its store and report.
     """
-    from holdfast.replication import replicability
-    from holdfast.study import StudyError, load_study
     from holdfast.tradeoff.selected import default_candidate
 
     store, (chosen, table, study) = plan_for(data, typed, allow, quiet)
     if store is not None and candidate is None:
-        result = load_study(store)
+        result = hf.load_study(store)
         candidate = default_candidate(result)
         if not quiet and len(result.candidates) > 1:
             print_stderr(f"The candidate is {candidate}, which the report shows; --candidate takes a different one.")
     with notes(quiet), stopped_cleanly():
         try:
-            estimate = replicability(
+            estimate = hf.replicability(
                 study, table, candidate=candidate, n_pairs=pairs, control=control, thorough=thorough,
                 measures=[parse_measure(text) for text in measure or ()], top=top,
                 level=level, n_jobs=chosen["jobs"], progress=not quiet,
             )  # fmt: skip
-        except (StudyError, ValueError) as error:
-            message = str(error).partition("\n")[0] if isinstance(error, StudyError) else str(error)
+        except (hf.StudyError, ValueError) as error:
+            message = str(error).partition("\n")[0] if isinstance(error, hf.StudyError) else str(error)
             raise ValueError(message.replace("Expected candidate=,", "Expected --candidate NAME,")) from None
     if as_json:
         print_json("replicability", estimate.to_dict())
@@ -283,29 +273,26 @@ def replicate(
 
 def replicate_stored(
     store: Path, candidate: str, typed: dict[str, Any], allow: list[str] | None, *, top: int | None, quiet: bool
-) -> "Replicability":
+) -> "replication.Replicability":
     """Estimate what a new study would select for a candidate of a stored study, and store it."""
-    from holdfast.replication import replicability
-
     if not quiet:
         print_stderr("What a new study would select is not stored yet: repeated split-half follows.")
     chosen, table, study = settle(typed, allow, file=stored_command(store), source=str(store)).plan(quiet=True)
     with notes(quiet), stopped_cleanly():
-        estimate = replicability(
+        estimate = hf.replicability(
             study, table, candidate=candidate, n_pairs=N_PAIRS, top=top, n_jobs=chosen["jobs"], progress=not quiet
         )
     _store(store, candidate, estimate, study, table, quiet)
     return estimate
 
 
-def _store(store: Path, candidate: str, estimate: "Replicability", study: "Study", data: Any, quiet: bool) -> None:
+def _store(
+    store: Path, candidate: str, estimate: "replication.Replicability", study: "hf.Study", data: Any, quiet: bool
+) -> None:
     """Store the result for the report, if it is about the very study of the store; else print why not."""
-    from holdfast.replication import has_split_halves, store_replicability
-    from holdfast.study import load_study
     from holdfast.study.matching import match_store
-    from holdfast.study.store import StoreError
 
-    if has_split_halves(load_study(store)):
+    if replication.has_split_halves(hf.load_study(store)):
         return  # which answers by itself
     try:
         match = match_store(study, data.X, data.y, data.groups, store)
@@ -313,15 +300,15 @@ def _store(store: Path, candidate: str, estimate: "Replicability", study: "Study
             differences = "" if match is None else f": {'; '.join(match.differences)}"
             print_stderr(f"The result is not stored in {store}, as its study is not the same{differences}.")
             return
-        store_replicability(store, estimate)
-    except StoreError as error:
+        replication.store_replicability(store, estimate)
+    except hf.study.StoreError as error:
         print_stderr(f"The result is not stored: {error}")
         return
     if not quiet:
         print_stderr(f"The result is stored in {store}; a report on {candidate} shows it.")
 
 
-def _print_replicability(estimate: "Replicability") -> None:
+def _print_replicability(estimate: "replication.Replicability") -> None:
     out = console()
     out.print(estimate.sentence, style="bold")
     if estimate.rows_sentence:

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+import holdfast as hf
+from holdfast import replication
 from holdfast.cli import options
 from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.decisions import replicate_stored
 from holdfast.cli.running import read_again
 from holdfast.cli.terminal import close_gate, console, notes, print_json, quote_path, table, write
+from holdfast.declared import did_you_mean
 from holdfast.serialization import to_plain
 from holdfast.text import UNDEFINED, format_count, format_interval, format_number, format_percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from holdfast.replication import ListCheck
-    from holdfast.study import StudyResult
-    from holdfast.tradeoff import SelectedFeatures
 
 MAX_PRINTED = 30
 NAME_COLUMNS = ("feature", "features", "name", "gene")
@@ -50,14 +50,13 @@ def features(
 
     `holdfast features study.db --candidate "anova(n_features=10)" --csv features.csv`
     """
-    from holdfast.replication import add_new_study, find_known
-    from holdfast.study import load_study
-
-    result = load_study(store)
+    result = hf.load_study(store)
     with notes(quiet):
         X = None if data is None else read_again(store, result, data, target).X
         selected = result.features(candidate, level=level, threshold=threshold, X=X)
-        rows = add_new_study(result, selected, find_known(result, selected.candidate, level=level, X=X))
+        rows = replication.add_new_study(
+            result, selected, replication.find_known(result, selected.candidate, level=level, X=X)
+        )
     if csv is not None:
         from holdfast.study.exports import write_table
 
@@ -114,25 +113,25 @@ def check(
 
     `holdfast check genes.txt --store study.db --require 0.8`
     """
-    from holdfast.replication import check_list, find_known, knows_lists, name_features
-    from holdfast.study import load_study
     from holdfast.tradeoff.selected import default_candidate, features_that_count
 
     if require is not None and not 0 <= require <= 1:
         raise ValueError(f"Expected a share from 0 to 1 for --require, got {require}.")
-    result = load_study(store)
-    features = list(dict.fromkeys(name_features(read_list(names, column), result)))
+    result = hf.load_study(store)
+    features = list(dict.fromkeys(replication.name_features(read_list(names, column), result)))
     _refuse_unknown(features, result)
     with notes(quiet):
         chosen = default_candidate(result) if candidate is None else candidate
         X = None if data is None else read_again(store, result, data, target).X
         top = features_that_count(result, chosen)
-        known = find_known(result, chosen, level=level, X=X)
-    if data is not None and not knows_lists(known):
+        known = replication.find_known(result, chosen, level=level, X=X)
+    if data is not None and not replication.knows_lists(known):
         typed = {"data": str(data), **({} if target is None else {"target": target})}
         known = replicate_stored(store, chosen, typed, allow, top=top, quiet=quiet).at_level(level)
     with notes(quiet):
-        checked = check_list(features, result, chosen, known=known, X=X, level=level, threshold=threshold, top=top)
+        checked = replication.check_list(
+            features, result, chosen, known=known, X=X, level=level, threshold=threshold, top=top
+        )
     gate = None if require is None else checked.judge(require)
     if as_json:
         rows = checked.frame.reset_index().to_dict(orient="records")
@@ -173,8 +172,6 @@ def read_list(names: str, column: str | None) -> list[str]:
 def _read_column(path: Path, column: str | None) -> list[str]:
     import pandas as pd
 
-    from holdfast.declared import did_you_mean
-
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     header = text.partition("\n")[0]
     separator = max(",", ";", "\t", key=header.count)  # as Excel writes it in half of Europe
@@ -187,11 +184,9 @@ def _read_column(path: Path, column: str | None) -> list[str]:
     return values if known or column else [str(chosen).strip(), *values]  # a list without a header begins at once
 
 
-def _refuse_unknown(listed: Sequence[str], result: "StudyResult") -> None:
+def _refuse_unknown(listed: Sequence[str], result: "hf.StudyResult") -> None:
     known = list(map(str, result.feature_names))
     if set(listed).isdisjoint(known):
-        from holdfast.declared import did_you_mean
-
         hint = did_you_mean(listed[0], known)
         raise ValueError(f"No feature of the study has a name of this list, such as {listed[0]!r}{hint}")
 
@@ -199,7 +194,7 @@ def _refuse_unknown(listed: Sequence[str], result: "StudyResult") -> None:
 # Printing
 
 
-def _print_features(selected: "SelectedFeatures", frame: "pd.DataFrame") -> None:
+def _print_features(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFrame") -> None:
     out, rows = console(), frame.head(MAX_PRINTED).to_dict(orient="records")
     cut = "" if selected.top is None else f" (the best {selected.top} of each count)"
     size = f"{format_count(len(selected.frame), 'feature')} of {selected.n_features:,}"
@@ -222,7 +217,7 @@ def _print_features(selected: "SelectedFeatures", frame: "pd.DataFrame") -> None
         out.print(MODEL_SCOPE)
 
 
-def _headers(selected: "SelectedFeatures", frame: "pd.DataFrame") -> list[str]:
+def _headers(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFrame") -> list[str]:
     new_study = ["new study"] if frame["new_study"].notna().any() else []
     ends = f"{format_percent(selected.level)} interval"
     return ["feature", "frequency", ends, *new_study, "direction", f"{selected.effect or 'effect'} [interval]"]
@@ -242,9 +237,7 @@ def _cells(row: Mapping[str, Any], headers: Sequence[str]) -> list[str]:
     return [str(row["feature"]), frequency, interval, *again, row["direction"] or UNDEFINED, effect]
 
 
-def _print_check(checked: "ListCheck", result: "StudyResult") -> None:
-    from holdfast.declared import did_you_mean
-
+def _print_check(checked: "replication.ListCheck", result: "hf.StudyResult") -> None:
     out, selected, known = console(), checked.found, list(map(str, result.feature_names))
 
     def verdict(row: Mapping[str, Any]) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+import holdfast as hf
 from holdfast.options import NAMED, OPTIONS
 
 if TYPE_CHECKING:
-    from holdfast.measures import Measure
     from holdfast.study.exports import TableFormat
 
 
@@ -162,12 +162,10 @@ def parse_named(text: str, what: str) -> tuple[str, dict[str, Any]]:
     return name.strip(), parameters
 
 
-def parse_measure(text: str) -> "Measure":
+def parse_measure(text: str) -> "hf.Measure":
     """Read a measure with its parameters."""
-    from holdfast.measures import find_measure
-
     name, parameters = parse_named(text, "measure")
-    measure = find_measure(name)
+    measure = hf.measures.find_measure(name)
     for key, value in parameters.items():
         default = measure.parameters.get(key, "")
         number = isinstance(value, (int, float)) and not isinstance(value, bool)

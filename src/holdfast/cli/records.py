@@ -7,16 +7,15 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from holdfast.cli.app import DECIDE, STUDIES, Json, app
 from holdfast.cli.terminal import console, print_json, table
-
-if TYPE_CHECKING:
-    from holdfast.declared import Parameter, Registry
+from holdfast.declared import REQUIRED, Parameter, Registry, describe_parameters
+from holdfast.serialization import to_plain
 
 HOMES = {
     "selectors": ("holdfast.selectors", "SELECTORS"),
@@ -36,7 +35,7 @@ def load_plugins() -> None:
         plugin.load()
 
 
-def registry(kind: str) -> "Registry[Any]":
+def registry(kind: str) -> Registry[Any]:
     """Return the registry of a kind of thing, with those of installed packages."""
     load_plugins()
     module, name = HOMES[kind]
@@ -115,10 +114,7 @@ def show_records(kind: str, name: str | None, as_json: bool) -> None:
         _print_one(records[0])
 
 
-def _record(known: "Registry[Any]", name: str) -> dict[str, Any]:
-    from holdfast.declared import REQUIRED
-    from holdfast.serialization import to_plain
-
+def _record(known: Registry[Any], name: str) -> dict[str, Any]:
     parameters = {
         key: {"default": "required" if parameter.default is REQUIRED else to_plain(parameter.default),
               "meaning": parameter.meaning}
@@ -127,9 +123,7 @@ def _record(known: "Registry[Any]", name: str) -> dict[str, Any]:
     return {**known.about(known[name]).to_dict(), "parameters": parameters}
 
 
-def _parameters(thing: Any) -> "dict[str, Parameter]":
-    from holdfast.declared import describe_parameters
-
+def _parameters(thing: Any) -> dict[str, Parameter]:
     if isinstance(thing, type):
         return describe_parameters(thing, hidden=("random_state",))
     return getattr(thing, "parameters", {})

@@ -5,12 +5,13 @@ import sys
 import threading
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import holdfast as hf
 from holdfast.cli import options
-from holdfast.cli.app import DECIDE, START, Json, Level, app
+from holdfast.cli.app import DECIDE, START, Json, Level, app, show_and_exit
 from holdfast.cli.options import parse_measure, parse_rule
 from holdfast.cli.running import read_again
 from holdfast.cli.studies import print_summary
@@ -18,17 +19,7 @@ from holdfast.cli.terminal import console, notes, print_json, print_stderr, writ
 from holdfast.serialization import to_json
 from holdfast.text import format_percent
 
-if TYPE_CHECKING:
-    from holdfast.report import Summary
-    from holdfast.study import StudyResult
-
-
-def _print_schema(wanted: bool) -> None:
-    if wanted:
-        from holdfast.report import Summary
-
-        write_json(to_json(Summary.json_schema()))
-        raise typer.Exit
+show_schema = show_and_exit(lambda: write_json(to_json(hf.report.Summary.json_schema())))
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -59,7 +50,7 @@ def report(
     as_json: Json = False,
     schema: Annotated[
         bool,
-        typer.Option("--schema", is_eager=True, callback=_print_schema, help="Show the JSON Schema and exit."),
+        typer.Option("--schema", is_eager=True, callback=show_schema, help="Show the JSON Schema and exit."),
     ] = False,
 ) -> None:
     """Write the report of a study as one self-contained file: verdict, trusted features, choice, causes, method.
@@ -74,9 +65,6 @@ def report(
 
     `holdfast report study.db --data patients.csv --target status`
     """
-    from holdfast.report import render, summarize, write_report
-    from holdfast.study import load_study
-
     name, parameters = parse_rule(rule)
     options_given: dict[str, Any] = {
         "candidate": candidate, "rule": name, "metric": metric, "level": level, "threshold": threshold,
@@ -86,16 +74,16 @@ def report(
     if format not in (None, "html", "md", "json"):
         raise ValueError(f"Expected --format html, md or json, got {format!r}.")
     with notes(quiet):
-        result = load_study(store)
+        result = hf.load_study(store)
         if data is not None:
             rows = read_again(store, result, data, target)
             options_given |= {"X": rows.X, "y": rows.y}
-        summary = summarize(result, **options_given)
+        summary = hf.report.summarize(result, **options_given)
         if as_json:
-            write_json(render(summary, "json").removesuffix("\n"))
+            write_json(hf.report.render(summary, "json").removesuffix("\n"))
             return
         path = output or Path(f"{store.stem.removesuffix('-study')}-report.{format or 'html'}")
-        written = write_report(summary, path, format=format)  # type: ignore[arg-type]
+        written = hf.report.write_report(summary, path, format=format)  # type: ignore[arg-type]
     if not quiet:
         write(str(written))
 
@@ -125,11 +113,10 @@ def export(
     `holdfast export study.db --parquet tables --latex candidates.tex`
     """
     from holdfast.io.files import as_path
-    from holdfast.study import load_study
 
     if csv is None and parquet is None and latex is None:
         raise ValueError("Expected --csv DIR, --parquet DIR or --latex FILE, got none; say what to write.")
-    result = load_study(store)
+    result = hf.load_study(store)
     files: list[Path] = []
     with notes(quiet):
         if csv is not None:
@@ -171,18 +158,15 @@ def demo(
 
     `holdfast demo --output report.html --json`
     """
-    from holdfast.datasets import load
-    from holdfast.report import summarize, write_report
-
-    data = load("breast_cancer")
+    data = hf.datasets.load("breast_cancer")
     if not quiet:
         console(stderr=True).print(
             f"Do the selected features hold? Five selectors run on {resamples} bootstraps of the breast-cancer data."
         )
     with notes(quiet):
         result = _study(resamples).run(data.X, data.y, n_jobs=jobs or 1, progress=not quiet)
-        summary = summarize(result, X=data.X, title=TITLE)
-        write_report(summary, output)
+        summary = hf.report.summarize(result, X=data.X, title=TITLE)
+        hf.report.write_report(summary, output)
     if as_json:
         print_json("demo", {"report": str(output), "summary": summary.to_dict()})
     else:
@@ -191,27 +175,26 @@ def demo(
 
 def _study(resamples: int) -> Any:
     """Two settings of each of five selectors, scored by logistic regression."""
-    from holdfast.resampling import Bootstrap
-    from holdfast.selectors import MRMR, AnovaF, ElasticNetPath, HybridRFE, ReliefF
-    from holdfast.study import Candidates, Study
     from holdfast.study.named import named_estimator
 
     sizes = {"n_features": [5, 10]}
-    return Study(
+    return hf.Study(
         selectors={
-            "anova": Candidates(AnovaF(), sizes),
-            "mrmr": Candidates(MRMR(), sizes),
-            "relieff": Candidates(ReliefF(), sizes),
-            "lasso": Candidates(ElasticNetPath(), sizes),
-            "hybrid_rfe": Candidates(HybridRFE(criterion="golub"), {"n_features": [10], "n_forced": [0, 5]}),
+            "anova": hf.Candidates(hf.selectors.AnovaF(), sizes),
+            "mrmr": hf.Candidates(hf.selectors.MRMR(), sizes),
+            "relieff": hf.Candidates(hf.selectors.ReliefF(), sizes),
+            "lasso": hf.Candidates(hf.selectors.ElasticNetPath(), sizes),
+            "hybrid_rfe": hf.Candidates(
+                hf.selectors.HybridRFE(criterion="golub"), {"n_features": [10], "n_forced": [0, 5]}
+            ),
         },
-        perturbation=Bootstrap(resamples),
+        perturbation=hf.Bootstrap(resamples),
         estimator=named_estimator("linear", {}, "classification"),
         random_state=0,
     )
 
 
-def _print(result: "StudyResult", summary: "Summary", output: Path) -> None:
+def _print(result: "hf.StudyResult", summary: "hf.report.Summary", output: Path) -> None:
     out = console()
     out.print(summary.verdict.headline, style="bold")
     for sentence in filter(None, [*summary.verdict.sentences, summary.verdict.next_step]):

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+import holdfast as hf
+from holdfast import replication
 from holdfast.cli.app import app
 from holdfast.cli.options import as_options, parse_named
 from holdfast.cli.terminal import CONTROL_CHARACTERS, notes, print_stderr, quote_path
+from holdfast.declared import did_you_mean
 from holdfast.options import DEFAULTS, OPTIONS, check_options, set_parameters
 
 if TYPE_CHECKING:
-    from holdfast.io import Table
-    from holdfast.study import Study, StudyResult
     from holdfast.study.named import Trust
 
 READING = [name for name, option in OPTIONS.items() if option.group == "reading"]
@@ -27,7 +28,7 @@ FILES = [name for name, option in OPTIONS.items() if option.kind == "file" and o
 """Options that are paths of files with data."""
 
 
-def read(options: dict[str, Any], quiet: bool, name: str | None = None) -> "Table":
+def read(options: dict[str, Any], quiet: bool, name: str | None = None) -> "hf.io.Table":
     """Read the data, and print a note for every change made to them; ``name`` is that of one of several data sets."""
     data, whose = _table(options), "" if name is None else f"{name}: "
     if not quiet:
@@ -38,37 +39,32 @@ def read(options: dict[str, Any], quiet: bool, name: str | None = None) -> "Tabl
     return data
 
 
-def _table(options: dict[str, Any]) -> "Table":
+def _table(options: dict[str, Any]) -> "hf.io.Table":
     """The data: a file, or, where there is no such file, a data set by its name."""
-    from holdfast import datasets
-    from holdfast.declared import did_you_mean
-    from holdfast.io import read_table
-
     data, target = options.get("data"), options.get("target")
     if data is None:
         raise ValueError("Expected a data file for the study, got none; see holdfast study --help.")
-    if not Path(data).exists() and data in datasets.names():
+    if not Path(data).exists() and data in hf.datasets.names():
         return _known_data(data, options)
     if not Path(data).exists():
-        hint = did_you_mean(data, datasets.names())
+        hint = did_you_mean(data, hf.datasets.names())
         raise ValueError(f"There is no file {data}, and no data set of this name{hint}")
     if target is None:
         raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none.")
     try:
-        return read_table(data, target, **{key: options[key] for key in READING if options.get(key) is not None})
+        return hf.read_table(data, target, **{key: options[key] for key in READING if options.get(key) is not None})
     except ValueError as error:
         raise ValueError(as_options(str(error))) from None
 
 
-def _known_data(name: str, options: dict[str, Any]) -> "Table":
-    from holdfast import datasets
+def _known_data(name: str, options: dict[str, Any]) -> "hf.io.Table":
     from holdfast.io.table import make_table
 
     for key in READING:
         if options.get(key) and OPTIONS[key].kind != "choice" and key != "covariates":
             option = key.replace("_", "-")
             raise ValueError(f"Expected a file for --{option}, got the data set {name}, of which every column counts.")
-    known = datasets.load(name)
+    known = hf.datasets.load(name)
     target = options.get("target") or "target"
     return make_table(
         known.X, known.y, known.info.task, target=target, source=name, file_format="known data set",
@@ -124,12 +120,12 @@ def resume_command(options: Mapping[str, Any]) -> str:
 
 def _named(options: Mapping[str, Any]) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """Names and parameters in the options that name code."""
-    found = {}
+    named = {}
     for key, what in NAMED.items():
         value = options.get(key) or []
         texts = value.values() if isinstance(value, dict) else [value] if isinstance(value, str) else value
-        found[key] = [parse_named(text, what) for text in texts]
-    return found
+        named[key] = [parse_named(text, what) for text in texts]
+    return named
 
 
 MAX_NAME_BYTES = 120  # SQLite and the lock add endings to the name of the store
@@ -152,7 +148,7 @@ def default_name(data: str) -> str:
     return plain.encode()[:MAX_NAME_BYTES].decode(errors="ignore")
 
 
-def list_next(result: "StudyResult", resume: str) -> list[str]:
+def list_next(result: "hf.StudyResult", resume: str) -> list[str]:
     """Where a study is stored, and the commands to type next, in lines; nothing for a study in memory."""
     if result.path is None:
         return []
@@ -164,7 +160,7 @@ def list_next(result: "StudyResult", resume: str) -> list[str]:
     ]
 
 
-def next_commands(result: "StudyResult", resume: str) -> dict[str, str]:
+def next_commands(result: "hf.StudyResult", resume: str) -> dict[str, str]:
     """The commands that make sense for a stored study, with what they do."""
     known = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     leave_out = set() if len(result.candidates) > 1 and result.has_scores else {"choose"}
@@ -186,7 +182,7 @@ NOT_STORED = ("store", "no_store", "jobs")
 """Options that may differ when a study is resumed."""
 
 
-def read_again(store: Path, result: "StudyResult", data: Path, target: str | None) -> "Table":
+def read_again(store: Path, result: "hf.StudyResult", data: Path, target: str | None) -> "hf.io.Table":
     """Read the data of a study again, with the options that it was begun with; raise if they are others."""
     from holdfast.study.matching import check_same_data
     from holdfast.study.store import read_meta
@@ -215,8 +211,8 @@ class Planned(NamedTuple):
     """A study that is planned for data, with the options behind it."""
 
     options: dict[str, Any]
-    data: "Table"
-    study: "Study"
+    data: "hf.io.Table"
+    study: "hf.Study"
 
 
 class Settled(NamedTuple):
@@ -232,15 +228,14 @@ class Settled(NamedTuple):
         select = self.options["select"] or self.default_selectors[data.task]
         return Planned({**self.options, "select": select}, data, self.make_study(data.task))
 
-    def make_study(self, task: str) -> "Study":
+    def make_study(self, task: str) -> "hf.Study":
         """The study that the options ask for."""
-        from holdfast.study import Candidates, Study
         from holdfast.study.named import named_estimator, named_perturbation, named_selectors
 
         options, trust = self.options, self.trust
         specs = options["select"] or self.default_selectors[task]  # a list, or, from a file, a table of names
         labeled = specs.items() if isinstance(specs, dict) else ((None, text) for text in specs)
-        selectors: dict[str, Candidates] = {}
+        selectors: dict[str, hf.Candidates] = {}
         for label, text in labeled:
             name, parameters = parse_named(text, "selector")
             family = label or name.rpartition(".")[2]
@@ -255,8 +250,8 @@ class Settled(NamedTuple):
             "selectors": selectors, "perturbation": perturbation, "estimator": estimator, "task": task,
             "scoring": options["score"] or None,
         }  # fmt: skip
-        others = {known.name for known in fields(Study)} - made.keys()
-        return Study(**made, **set_parameters(options, others))
+        others = {known.name for known in fields(hf.Study)} - made.keys()
+        return hf.Study(**made, **set_parameters(options, others))
 
 
 def settle(
@@ -295,7 +290,7 @@ def plan_for(
 class Ran(NamedTuple):
     """A study that has run, where it is stored and what can be done next, in lines, and what a new one would select."""
 
-    result: "StudyResult"
+    result: "hf.StudyResult"
     next_lines: list[str]
     new_study: str | None = None
 
@@ -309,7 +304,7 @@ def run_study(settled: Settled, quiet: bool) -> Ran:
     planned = settled.plan(quiet)
     options = planned.options
 
-    def run(store: str | None) -> "StudyResult":
+    def run(store: str | None) -> "hf.StudyResult":
         return _run_in(store, planned, quiet)
 
     if options.get("store") or options.get("no_store"):
@@ -325,27 +320,23 @@ def run_study(settled: Settled, quiet: bool) -> Ran:
     return Ran(result, [] if quiet else [*lines, *list_next(result, resume)], new_study)
 
 
-def _run_in(store: str | None, planned: Planned, quiet: bool) -> "StudyResult":
+def _run_in(store: str | None, planned: Planned, quiet: bool) -> "hf.StudyResult":
     """Run a study in a store, or in memory."""
-    from holdfast.study import TargetPrecision
-
     options, data, study = planned
     command = {key: value for key, value in options.items() if key not in NOT_STORED}
     for key in FILES:
         if options.get(key) and Path(options[key]).exists():
             command[key] = str(Path(options[key]).resolve())
-    until = None if options.get("until") is None else TargetPrecision(options["until"], cap=options.get("cap", 1000))
+    until = None if options.get("until") is None else hf.TargetPrecision(options["until"], cap=options.get("cap", 1000))
     made: dict[str, Any] = {"store": store, "until": until, "command": command, "progress": not quiet}
     others = inspect.signature(study.run).parameters.keys() - made.keys()
     with notes(quiet), stopped_cleanly(None if store is None else resume_command({**options, "store": store})):
         return study.run(data, **made, **set_parameters(options, others))
 
 
-def _replicate(result: "StudyResult", planned: Planned, quiet: bool) -> str | None:
+def _replicate(result: "hf.StudyResult", planned: Planned, quiet: bool) -> str | None:
     """What a new study would select, in words; None if the study is not finished."""
-    from holdfast.replication import find_answer, replicate_reported
-
-    known = find_answer(result) if result.complete else None
+    known = replication.find_answer(result) if result.complete else None
     if known is not None or not result.complete:
         return known
     if not quiet:
@@ -354,17 +345,15 @@ def _replicate(result: "StudyResult", planned: Planned, quiet: bool) -> str | No
         )
     computing = set_parameters(planned.options, ("n_jobs", "time_limit"))
     with notes(quiet=True), stopped_cleanly("the study itself is finished and stored"):
-        return replicate_reported(result, planned.data, n_pairs=N_PAIRS, progress=not quiet, **computing)
+        return replication.replicate_reported(result, planned.data, n_pairs=N_PAIRS, progress=not quiet, **computing)
 
 
 @contextmanager
 def stopped_cleanly(resume: str | None = None) -> Iterator[None]:
     """Print how to resume after Ctrl-C or SIGTERM."""
-    from holdfast.study import StudyInterrupted
-
     try:
         yield
-    except StudyInterrupted as stopped:
+    except hf.study.StudyInterrupted as stopped:
         hint = f" ({resume})" if resume else ""
         print_stderr(f"\nholdfast: {stopped}{hint}")
         raise typer.Exit(128 + stopped.signal) from None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+import holdfast as hf
 from holdfast.cli.app import DECIDE, ELSEWHERE, Json, Level, app
 from holdfast.cli.options import MeasureText, MeasureTexts, Quiet, Top, literal, parse_measure
 from holdfast.cli.terminal import (
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from holdfast.inference.designs import RunsByBlock
-    from holdfast.measures import Measure
-    from holdfast.preferences import Kind, Preferences
+    from holdfast.preferences import Kind
 
 KindOption = Annotated[
     str | None, typer.Option(metavar="subset|ranking|weighting", help="What the numbers of a matrix are.")
@@ -88,7 +88,6 @@ def measure(
 
     `holdfast measure tables/selections.csv --candidate lasso` (what `holdfast export` wrote)
     """
-    from holdfast.inference.estimate import stability
     from holdfast.io.files import as_path
     from holdfast.io.selections import is_exported
 
@@ -105,7 +104,7 @@ def measure(
         return
     with notes(quiet):
         preferences = read_selections(file, kind, top, features, n_features, transpose, candidate)
-        estimates = stability(preferences, ready, X=read_data_matrix(data, preferences), **options)
+        estimates = hf.stability(preferences, ready, X=read_data_matrix(data, preferences), **options)
     if as_json:
         record = {
             "file": str(file),
@@ -128,15 +127,13 @@ def list_measures(
     as_json: Json = False,
 ) -> None:
     """List all measures of stability."""
-    from holdfast.measures import MEASURES, properties
-
-    facts = MEASURES.to_frame()
+    facts = hf.MEASURES.to_frame()
     if as_json:
-        print_json("records", {"measures": facts.join(properties().drop(columns="kind"))})
+        print_json("records", {"measures": facts.join(hf.measures.properties().drop(columns="kind"))})
         return
     if show_properties:
-        names = list(vars(MEASURES["nogueira"].properties))
-        rows = ([measure.name, *(_holds(measure, name) for name in names)] for measure in MEASURES.values())
+        names = list(vars(hf.MEASURES["nogueira"].properties))
+        rows = ([measure.name, *(_holds(measure, name) for name in names)] for measure in hf.MEASURES.values())
         shown = table("measure", *(name.replace("_", " ") for name in names), rows=rows)
     else:
         rows = ([str(name), row["kind"], row["range"], row["summary"]] for name, row in facts.iterrows())
@@ -144,7 +141,7 @@ def list_measures(
     console().print(shown)
 
 
-def _holds(measure: "Measure", name: str) -> str:
+def _holds(measure: "hf.Measure", name: str) -> str:
     now, published = getattr(measure.properties, name), getattr(measure.published, name, None)
     if now is None:
         return "–"
@@ -175,7 +172,7 @@ def read_candidates(
 def measure_exported(
     file: Path,
     by_candidate: "Mapping[str, RunsByBlock]",
-    measures: "list[Measure]",
+    measures: "list[hf.Measure]",
     options: dict[str, Any],
     level: float,
     quiet: bool,
@@ -183,7 +180,7 @@ def measure_exported(
 ) -> None:
     """Measure each candidate as the design of its study requires, and compare all of them."""
     from holdfast.inference.designs import design_comparisons, design_stability
-    from holdfast.study.stabilities import choose_common_measure
+    from holdfast.study.stabilities import measure_together
 
     special = {
         key: options[key] for key, default in (("corrected", False), ("method", "jackknife")) if options[key] != default
@@ -191,13 +188,8 @@ def measure_exported(
     shared = {"X": options["X"], "undefined": options["undefined"]}
     if special and any(runs.has_blocks for runs in by_candidate.values()):
         raise ValueError(f"--corrected and --method are for runs that stand alone, not for the blocks of {file}.")
-    kinds = {name: runs.runs.kind for name, runs in by_candidate.items()}
-    smallest = min(runs.runs.n_features for runs in by_candidate.values())
-    common = choose_common_measure(
-        kinds, lambda name: by_candidate[name].runs.sizes.mean(), smallest, measures[0] if measures else None
-    )
-    cut = {name: common.cut(runs) for name, runs in by_candidate.items()}
-    requested: list[str | Measure] = [*measures] or [common.measure]
+    common, cut = measure_together(by_candidate, measures[0] if measures else None)
+    requested: list[str | hf.Measure] = [*measures] or [common.measure]
     with notes(quiet):
         estimates = {
             name: [design_stability(runs, measure, **shared, **special) for measure in requested]
@@ -248,20 +240,20 @@ def read_selections(
     n_features: int | None,
     transpose: bool = False,
     candidate: str | None = None,
-) -> "Preferences":
+) -> "hf.Preferences":
     """Read the selections of a file, cut to the best features if that is asked for."""
     from holdfast.io import selections
 
     names = selections.read_names(features) if features else None
     preferences, note = selections.read_selections(
-        file, cast("Kind | None", kind), names, n_features, transpose=transpose or None, candidate=candidate
+        file, kind=kind, features=names, n_features=n_features, transpose=transpose or None, candidate=candidate
     )
     if note is not None:
         warnings.warn(f"{file.name}: {note.replace('transpose=True (--transpose)', '--transpose')}", stacklevel=2)
     return cut_to_top(preferences, top, file)
 
 
-def cut_to_top(preferences: "Preferences", top: int | None, file: Path) -> "Preferences":
+def cut_to_top(preferences: "hf.Preferences", top: int | None, file: Path) -> "hf.Preferences":
     """Cut rankings or weights to the best features, if that is asked for."""
     if top is None:
         return preferences
@@ -270,27 +262,27 @@ def cut_to_top(preferences: "Preferences", top: int | None, file: Path) -> "Pref
     return preferences.top(top)
 
 
-def with_similarity(measures: "list[Measure]", data: Path | None, similarity: Path | None) -> "list[Measure]":
+def with_similarity(measures: "list[hf.Measure]", data: Path | None, similarity: Path | None) -> "list[hf.Measure]":
     """Give the measures that need one the similarity of a file: a square table, with or without a column of names."""
-    from holdfast.io.loading import read_frame
+    from holdfast.io.loading import load_frame
 
     if data is not None and similarity is not None:
         raise ValueError("Expected --data or --similarity, got both; give one of them.")
     if similarity is None:
         return measures
-    frame = read_frame(similarity)
+    frame = load_frame(similarity).frame
     if frame.shape[1] == frame.shape[0] + 1:
         frame = frame.iloc[:, 1:]
     return [measure.bind(similarity=frame) if measure.similarity else measure for measure in measures]
 
 
-def read_data_matrix(file: Path | None, preferences: "Preferences") -> Any:
+def read_data_matrix(file: Path | None, preferences: "hf.Preferences") -> Any:
     """The columns of the features; others, such as the target, are left aside."""
-    from holdfast.io.loading import read_frame
+    from holdfast.io.loading import load_frame
 
     if file is None:
         return None
-    frame = read_frame(file)
+    frame = load_frame(file).frame
     if isinstance(preferences.features, range):
         return frame
     missing = [name for name in preferences.features if name not in frame.columns]
@@ -349,9 +341,7 @@ def compare(
 
     `holdfast compare lasso.csv mrmr.csv --paired`
     """
-    from holdfast.inference.comparison import compare_many
-    from holdfast.study import load_study
-    from holdfast.study.stabilities import compare_studies, describe_pairing
+    from holdfast.study.stabilities import describe_pairing
     from holdfast.study.store import is_database
 
     if len(set(files)) < len(files):
@@ -363,7 +353,7 @@ def compare(
             f"Expected stored studies only or files of selections only, got both ({stores[0]}, {other}); export the "
             "study first (holdfast export), or compare them one kind at a time."
         )
-    requested: Measure | None = None
+    requested: hf.Measure | None = None
     if measure_text is not None or not stores:
         (requested,) = with_similarity([parse_measure(measure_text or "nogueira")], data, similarity)
     parameters: dict[str, Any] = {"level": level, "undefined": parse_undefined(undefined)}
@@ -375,11 +365,11 @@ def compare(
             if source is not None and source.name == "COMMANDLINE":
                 option = name.replace("_", "-")
                 raise ValueError(f"--{option} is for selections in files, and a stored study knows it; leave it out.")
-        studies = {name: load_study(file) for name, file in zip(names, stores, strict=True)}
+        studies = {name: hf.load_study(file) for name, file in zip(names, stores, strict=True)}
         first = next(iter(studies.values()))
         X = None if data is None else read_data_matrix(data, first.preferences(first.finished[0]))
         with notes(quiet):
-            comparisons = compare_studies(studies, candidates, requested, X=X, **parameters)
+            comparisons = hf.study.compare_studies(studies, candidates, requested, X=X, **parameters)
         if not as_json:
             console().print(describe_pairing(studies))
     elif candidates:
@@ -393,7 +383,7 @@ def compare(
                 for name, file in zip(names, files, strict=True)
             }
             X = read_data_matrix(data, next(iter(selections.values())))
-            comparisons = compare_many(selections, requested or "nogueira", paired=paired, X=X, **parameters)
+            comparisons = hf.compare_many(selections, requested or "nogueira", paired=paired, X=X, **parameters)
     measure = str(comparisons.pairs.loc[0, "measure"])
     if as_json:
         record = {

@@ -1,10 +1,12 @@
 """Commands that run studies and show their results: study, resume, show, verify."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import holdfast as hf
+from holdfast import replication
 from holdfast.cli import options
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.options import parse_measure
@@ -22,9 +24,6 @@ from holdfast.cli.terminal import (
 )
 from holdfast.serialization import to_plain
 from holdfast.text import UNDEFINED, format_count, format_number, format_percent, format_score
-
-if TYPE_CHECKING:
-    from holdfast.study import StudyResult
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -124,15 +123,13 @@ def show(
 
     `holdfast show study.db --min-stability 0.6`
     """
-    from holdfast.replication import find_answer
-    from holdfast.study import load_study
     from holdfast.tradeoff.selected import default_candidate, judge_stability
 
     if min_stability is not None and not -1 <= min_stability <= 1:
         raise ValueError(f"Expected a stability from -1 to 1 for --min-stability, got {min_stability}.")
     if min_stability is None and candidate is not None:
         raise ValueError("--candidate is for --min-stability; give both, or leave it out.")
-    result = load_study(store)
+    result = hf.load_study(store)
     gate = None
     if min_stability is not None:
         chosen = default_candidate(result) if candidate is None else candidate
@@ -142,7 +139,14 @@ def show(
             requested = None if measure is None else parse_measure(measure)
             gate = judge_stability(result, chosen, min_stability, measure=requested, level=level)
     _print_study(
-        result, measure, level, quiet, as_json, with_notes=True, new_study=find_answer(result, level), gate=gate
+        result,
+        measure,
+        level,
+        quiet,
+        as_json,
+        with_notes=True,
+        new_study=replication.find_answer(result, level),
+        gate=gate,
     )
     if gate is not None:
         close_gate(*gate)
@@ -174,12 +178,11 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
 
 def _print_plan(plan: Planned, as_json: bool) -> None:
     """Print what a study would cost, estimated from one fit of each selector."""
-    from holdfast.replication import count_fits
-    from holdfast.resampling import SplitHalves
-
     cost = plan.study.cost(plan.data)
-    halved = plan.options["replicability"] and not isinstance(plan.study.perturbation, SplitHalves)  # which answer it
-    fits = count_fits(N_PAIRS) if halved else 0
+    halved = plan.options["replicability"] and not isinstance(
+        plan.study.perturbation, hf.resampling.SplitHalves
+    )  # which answer it
+    fits = replication.count_fits(N_PAIRS) if halved else 0
     cost["replicability"] = {"fits": fits, "seconds": fits * cost["seconds"] / max(cost["fits"], 1)}
     if as_json:
         print_json("cost", cost)
@@ -202,7 +205,7 @@ def _print_plan(plan: Planned, as_json: bool) -> None:
 
 
 def _print_study(
-    result: "StudyResult",
+    result: "hf.StudyResult",
     measure: str | None,
     level: float,
     quiet: bool,
@@ -235,7 +238,7 @@ def _print_study(
         console().print(new_study)
 
 
-def print_summary(result: "StudyResult", summary: Any, level: float, *, with_notes: bool = False) -> None:
+def print_summary(result: "hf.StudyResult", summary: Any, level: float, *, with_notes: bool = False) -> None:
     """Print a table of all candidates, and what went wrong; notes on the data only if they were not said before."""
     out = console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"

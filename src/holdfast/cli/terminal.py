@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import holdfast as hf
 from holdfast.serialization import to_json
 from holdfast.text import format_count, format_interval, format_number, format_p_value, format_percent, join_first
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from holdfast.inference.comparison import Comparisons
-    from holdfast.inference.estimate import StabilityEstimate
     from holdfast.io.record import DataRecord
-    from holdfast.preferences import Preferences
 
 CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but line feeds and tabs, marks that turn the direction of writing, halves of characters."""
@@ -31,12 +29,12 @@ def visible(text: str) -> str:
 
     Names of features, columns and files come from strangers too: an escape sequence in one could hide or forge lines.
     """
-    return CONTROL_CHARACTERS.sub(lambda found: _code(found[0], "\\x{:02x}", "\\u{:04x}"), text)
+    return CONTROL_CHARACTERS.sub(lambda match: _code(match[0], "\\x{:02x}", "\\u{:04x}"), text)
 
 
 def visible_json(text: str) -> str:
     """JSON that means the same, with these characters as JSON writes them."""
-    return CONTROL_CHARACTERS.sub(lambda found: _code(found[0], "\\u{:04x}", "\\u{:04x}"), text)
+    return CONTROL_CHARACTERS.sub(lambda match: _code(match[0], "\\u{:04x}", "\\u{:04x}"), text)
 
 
 def _code(character: str, short: str, long: str) -> str:
@@ -135,11 +133,11 @@ interval = partial(format_interval, decimals=3)
 
 
 def print_estimates(
-    preferences: "Preferences", estimates: "list[StabilityEstimate]", level: float, out: Any = None
+    preferences: "hf.Preferences", estimates: "list[hf.inference.StabilityEstimate]", level: float
 ) -> None:
     """Print stabilities as a table, with what they describe."""
 
-    def row(estimate: "StabilityEstimate") -> list[str]:
+    def row(estimate: "hf.inference.StabilityEstimate") -> list[str]:
         value = number(estimate.value) if estimate.value == estimate.value else "undefined"
         note = estimate.note or ("" if estimate.validated else "interval not validated")
         return [estimate.measure, value, interval(*estimate.ci(level)), estimate.strength or "", note]
@@ -147,9 +145,8 @@ def print_estimates(
     shown = table(
         "measure", "stability", f"{format_percent(level)} interval", "strength", "note", rows=map(row, estimates)
     )
-    out = out or console()
+    out, first = console(), estimates[0]
     out.print(str(preferences))
-    first = estimates[0]
     if first.mean_overlap is not None:
         out.print(f"Two runs share {first.mean_overlap:.1f} of {first.mean_size:.1f} features on average.")
     if not all(estimate.no_interval for estimate in estimates):
@@ -158,9 +155,9 @@ def print_estimates(
 
 
 def print_candidates(
-    preferences: "Mapping[str, Preferences]",
-    estimates: "Mapping[str, list[StabilityEstimate]]",
-    compared: "Comparisons | None",
+    preferences: "Mapping[str, hf.Preferences]",
+    estimates: "Mapping[str, list[hf.inference.StabilityEstimate]]",
+    compared: "hf.inference.Comparisons | None",
     level: float,
 ) -> None:
     """Print the stabilities of candidates, and how they compare."""
@@ -191,7 +188,7 @@ def print_data(record: "DataRecord", *, with_notes: bool) -> None:
         out.print(f"  Options that settle this: {options}.")
 
 
-def print_comparisons(measure_name: str, comparisons: "Comparisons") -> None:
+def print_comparisons(measure_name: str, comparisons: "hf.inference.Comparisons") -> None:
     """Print stabilities with their letters, and all pairs."""
     out, ends = console(), f"{format_percent(comparisons.level)} interval"
     rows: Iterable[list[str]] = (

@@ -94,7 +94,7 @@ class DatasetInfo:
 
 
 def _read_facts() -> Iterator[DatasetInfo]:
-    """Yield what ``datasets.toml`` beside this module holds; a table without classes has a number to predict."""
+    """Yield what ``datasets.toml`` next to this module holds; a table without classes has a number to predict."""
     tables = tomllib.loads(Path(__file__).with_name("datasets.toml").read_text(encoding="utf-8"))
     for name, facts in tables.items():
         notes = tuple(facts.pop("notes", ()))

@@ -8,7 +8,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, overload
+from typing import Any, Literal, TypeAlias, TypeGuard, overload
 
 import numpy as np
 import pandas as pd
@@ -28,13 +28,10 @@ from holdfast.measures import Form, Measure, UndefinedStabilityError, UndefinedS
 from holdfast.measures import corrected as corrected_for_chance
 from holdfast.measures.forms import REQUIRED, Tally
 from holdfast.preferences import Kind, Preferences
-from holdfast.result_base import ResultMixin
+from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.similarity import Correlation, FeatureSimilarity, SymmetricalUncertainty, aligned
 from holdfast.text import format_percent
-
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
 
 Undefined: TypeAlias = Literal["nan", "raise", "skip"] | float
 Method: TypeAlias = Literal["jackknife", "asymptotic", "bootstrap"]

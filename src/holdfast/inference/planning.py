@@ -3,7 +3,7 @@
 import math
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,8 @@ from holdfast.inference.intervals import UNSEEN_RISK, Interval, Jackknife, Unsee
 from holdfast.measures import MEASURES, Measure
 from holdfast.measures.forms import random_collection
 from holdfast.preferences import Preferences
-from holdfast.result_base import ResultMixin
+from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
-
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
 
 SIMULATED_RUNS = 4000
 SURPRISE = 1.25

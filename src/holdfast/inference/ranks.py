@@ -14,8 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc, ndtr
 
-from holdfast.cards import Svg
-from holdfast.cards.results import draw_mean_ranks, draw_probabilities
+from holdfast.cards import Svg, draw_mean_ranks, draw_probabilities
 from holdfast.declared import About, Registry
 from holdfast.inference.comparison import compact_letters, holm
 from holdfast.inference.intervals import check_level

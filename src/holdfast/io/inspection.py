@@ -10,37 +10,14 @@ import numpy as np
 import pandas as pd
 
 from holdfast.declared import renamed
+from holdfast.io import guessing
 from holdfast.io.delimited import DEFAULT_SEPARATORS
 from holdfast.io.files import Loaded, as_path, display_name, enough_memory, file_ending, read_text
-from holdfast.io.guessing import (
-    NO_NAME,
-    TargetGuess,
-    explain_features_in_rows,
-    find_annotations,
-    guess_identifiers,
-    guess_kind,
-    guess_targets,
-    show_entry,
-    turn,
-)
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import OF_FILE, OPTIONS, Reading
-from holdfast.io.questions import (
-    GAPS,
-    Question,
-    ReadingError,
-    ask,
-    plain_note,
-    shorten,
-)
+from holdfast.io.questions import GAPS, Question, ReadingError, ask, plain_note, shorten
 from holdfast.io.record import DataRecord
-from holdfast.io.selections import (
-    SelectionsFile,
-    as_matrix,
-    decide_selections,
-    least_features,
-    parse_selections,
-)
+from holdfast.io.selections import SelectionsFile, as_matrix, decide_selections, least_features, parse_selections
 from holdfast.io.table import complete_table, load_table, make_options
 from holdfast.preferences import Kind
 
@@ -112,7 +89,7 @@ class TableInspection:
     header: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     preview: tuple[tuple[str, ...], ...] = ()
-    targets: tuple[TargetGuess, ...] = ()
+    targets: tuple[guessing.TargetGuess, ...] = ()
     identifiers: tuple[str, ...] = ()
     features_in_rows: bool = False
     orientation: str = ""
@@ -254,23 +231,23 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, st
     ``named`` are the columns that were given, by their roles.
     """
     index = named["row names"]
-    orientation, question, frame = explain_features_in_rows(loaded.frame), None, loaded.frame
+    orientation, question, frame = guessing.explain_features_in_rows(loaded.frame), None, loaded.frame
     if transpose and not loaded.turned:
         try:
             indexed = frame.set_index(index) if index in frame.columns else frame
-            frame = turn(indexed.drop(columns=find_annotations(indexed)), loaded.decimal, name)
+            frame = guessing.turn(indexed.drop(columns=guessing.find_annotations(indexed)), loaded.decimal, name)
         except ReadingError as error:
             question = error.question
     frame, has_names = _with_row_names(frame)
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
-    targets, identifiers = guess_targets(frame), guess_identifiers(frame)
+    targets, identifiers = guessing.guess_targets(frame), guessing.guess_identifiers(frame)
     roles = _find_roles(frame, named, targets, identifiers)
     positions, most = list(range(frame.shape[1])), PREVIEW_COLUMNS - has_names
     if len(positions) > most:  # columns with a role come first
         positions = list(dict.fromkeys([*roles, *range(most)]))[:most]
     corner = frame.iloc[:PREVIEW_ROWS, positions]
-    labels = [[show_entry(label)] if has_names else [] for label in corner.index]
-    cells = [[show_entry(entry) for entry in row] for row in corner.astype(object).to_numpy()]
+    labels = [[guessing.show_entry(label)] if has_names else [] for label in corner.index]
+    cells = [[guessing.show_entry(entry) for entry in row] for row in corner.astype(object).to_numpy()]
     return TableInspection(
         name=name,
         file_format=loaded.file_format,
@@ -290,7 +267,7 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, st
 
 
 def _find_roles(
-    frame: pd.DataFrame, named: dict[str, str | None], targets: list[TargetGuess], identifiers: list[str]
+    frame: pd.DataFrame, named: dict[str, str | None], targets: list[guessing.TargetGuess], identifiers: list[str]
 ) -> dict[int, str]:
     """Return the roles of columns by their positions: those that were given first, then those that are likely."""
     classes = [guess.name for position, guess in enumerate(targets) if position == 0 or guess.kind == "classes"]
@@ -306,7 +283,7 @@ def _find_roles(
 
 def _with_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     """Return a table with a first column that has no name as its index, and whether its rows have names."""
-    if len(frame.columns) and frame.columns[0] in NO_NAME:
+    if len(frame.columns) and frame.columns[0] in guessing.NO_NAME:
         return frame.iloc[:, 1:].set_axis(frame.iloc[:, 0], axis=0), True
     return frame, not isinstance(frame.index, pd.RangeIndex)
 
@@ -314,7 +291,7 @@ def _with_row_names(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
 def _ask_target(inspection: TableInspection, turned: bool, target_file: Any) -> Question:
     if target_file is not None:
         second = load_frame(as_path(target_file), row="sample", gaps=GAPS).frame
-        names = [guess.name for guess in guess_targets(second)]
+        names = [guess.name for guess in guessing.guess_targets(second)]
         return ask("column", names, why="Which column of the second table is to be predicted?")
     likely = [guess.name for guess in inspection.targets]
     if turned and not any(guess.kind == "classes" for guess in inspection.targets):
@@ -509,11 +486,15 @@ def _look_at_selections(file: SelectionsFile, turned: bool) -> SelectionsInspect
         labels=_first(names if turned else rows),
         features=_first(rows if turned else names),
         header=_first(corner.columns),
-        preview=tuple(tuple(map(show_entry, row)) for row in corner.astype(object).to_numpy()),
+        preview=tuple(tuple(map(guessing.show_entry, row)) for row in corner.astype(object).to_numpy()),
     )
 
 
 def _guess_kind(frame: pd.DataFrame) -> tuple[str, str]:
     """Return what the numbers of a matrix look like, and why; nothing if they are not all numbers."""
     matrix = as_matrix(frame)
-    return guess_kind(matrix) if matrix.size and matrix.dtype.kind == "f" and np.isfinite(matrix).all() else ("", "")
+    return (
+        guessing.guess_kind(matrix)
+        if matrix.size and matrix.dtype.kind == "f" and np.isfinite(matrix).all()
+        else ("", "")
+    )

@@ -10,32 +10,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.io import excel, r_files
+from holdfast.io import excel, files, r_files
 from holdfast.io.delimited import DEFAULT_SEPARATORS, read_delimited
-from holdfast.io.files import (
-    Loaded,
-    arff_frame,
-    as_path,
-    enough_memory,
-    feather_frame,
-    file_ending,
-    pandas_frame,
-    parquet_table,
-)
 from holdfast.io.h5ad import read_h5ad
 from holdfast.io.options import Reading
 
 ENDINGS = (*DEFAULT_SEPARATORS, *excel.ENDINGS, ".parquet", ".feather", ".arff", ".h5ad", *r_files.ENDINGS)
 
 
-def read_frame(path: str | Path, *, row: str = "run", gaps: Iterable[str] = ()) -> pd.DataFrame:
-    """Read a table with a header; the ending tells the format, and any not in ENDINGS is read as text."""
-    return load_frame(path, row=row, gaps=gaps).frame
-
-
 def load_frame(
     path: str | Path, *, row: str = "run", gaps: Iterable[str] = (), reading: Reading | None = None
-) -> Loaded:
+) -> files.Loaded:
     """Read a table with a header, and how it was read.
 
     Parameters
@@ -49,20 +34,20 @@ def load_frame(
     reading : Reading, optional
         How to read the file, where that is not to be detected.
     """
-    path, reading = as_path(path), reading or Reading()
-    ending = file_ending(path)
+    path, reading = files.as_path(path), reading or Reading()
+    ending = files.file_ending(path)
     for option in ("sep", "decimal", "encoding"):
         if getattr(reading, option) is not None and ending in ENDINGS and ending not in DEFAULT_SEPARATORS:
             raise ValueError(f"Expected a text file for {option}=, got {path}; leave {option}= out.")
     if reading.sheet is not None and ending not in (*excel.ENDINGS, *r_files.ENDINGS):
         raise ValueError(f"Expected an Excel or R file for sheet=, got {path}; leave sheet= out.")
-    with enough_memory(path):
+    with files.enough_memory(path):
         if ending == ".parquet":
-            return Loaded(frame=pandas_frame(parquet_table(path), path), file_format="Parquet")
+            return files.Loaded(frame=files.pandas_frame(files.parquet_table(path), path), file_format="Parquet")
         if ending == ".feather":
-            return Loaded(frame=feather_frame(path), file_format="Feather")
+            return files.Loaded(frame=files.feather_frame(path), file_format="Feather")
         if ending == ".arff":
-            return Loaded(frame=arff_frame(path), file_format="ARFF")
+            return files.Loaded(frame=files.arff_frame(path), file_format="ARFF")
         if ending in excel.ENDINGS:
             return excel.read_excel(path, row, reading.sheet)
         if ending == ".h5ad":
@@ -72,7 +57,7 @@ def load_frame(
         return read_delimited(path, row, list(gaps), reading)
 
 
-def pack_table(loaded: Loaded) -> dict[str, NDArray[Any]]:
+def pack_table(loaded: files.Loaded) -> dict[str, NDArray[Any]]:
     """Return a table as arrays: numbers by their types with the positions of their columns, and all else."""
     import pyarrow as pa
 
@@ -94,7 +79,7 @@ def pack_table(loaded: Loaded) -> dict[str, NDArray[Any]]:
     }
 
 
-def unpack_table(stored: Mapping[str, NDArray[Any]]) -> Loaded:
+def unpack_table(stored: Mapping[str, NDArray[Any]]) -> files.Loaded:
     """Return the table that arrays hold."""
     import pyarrow as pa
 
@@ -111,15 +96,19 @@ def unpack_table(stored: Mapping[str, NDArray[Any]]) -> Loaded:
     ]
     whole = pieces[0] if len(pieces) == 1 else pd.concat(pieces, axis=1)[range(len(names))]
     lists = {field: tuple(value) for field, value in about.items() if isinstance(value, list)}
-    return Loaded(frame=whole.set_axis(pd.Index(names), axis=1), **{**about, **lists})
+    return files.Loaded(frame=whole.set_axis(pd.Index(names), axis=1), **{**about, **lists})
 
 
-def are_same(one: Loaded, other: Loaded) -> bool:
+def are_same(one: files.Loaded, other: files.Loaded) -> bool:
     """Whether two tables are the same to every digit, type and name."""
     first, second = one.frame, other.frame
     indexes = ((first.index, second.index), (first.columns, second.columns))
     return (
-        all(getattr(one, field.name) == getattr(other, field.name) for field in fields(Loaded) if field.name != "frame")
+        all(
+            getattr(one, field.name) == getattr(other, field.name)
+            for field in fields(files.Loaded)
+            if field.name != "frame"
+        )
         and all(type(a) is type(b) and a.dtype == b.dtype and a.names == b.names for a, b in indexes)
         and list(first.dtypes) == list(second.dtypes)
         and first.equals(second)

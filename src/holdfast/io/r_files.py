@@ -53,8 +53,7 @@ def _parse(path: Path) -> Any:
     try:
         content = _unpack(path.read_bytes())
         check_unpacked(len(content), path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on classes that it does not know
+        with warnings.catch_warnings(action="ignore"):  # on classes that it does not know
             return read(io.BytesIO(content), altrep_constructor_dict=_bounded_sequences(rdata.parser))
     except MemoryError:
         raise

@@ -12,18 +12,9 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from holdfast.checks import Matrix, PartialNames, check_number_of_features
+from holdfast.io import files
 from holdfast.io.delimited import DEFAULT_SEPARATORS, FORMAT_MARK, open_text
 from holdfast.io.doubts import NAMES
-from holdfast.io.files import (
-    Loaded,
-    as_number,
-    as_path,
-    file_ending,
-    is_text,
-    parquet_table,
-    pyarrow_parquet,
-    read_text,
-)
 from holdfast.io.guessing import are_feature_names, are_run_labels, guess_kind, row_labels, turn
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.questions import TRANSPOSE_HINT, listed, refuse
@@ -56,13 +47,13 @@ def protect_formula(text: str) -> str:
 
 def is_exported(path: Path) -> bool:
     """Whether a table has the columns of exported selections."""
-    if file_ending(path) not in TABLES or not path.is_file():
+    if files.file_ending(path) not in TABLES or not path.is_file():
         return False
-    if file_ending(path) == ".parquet":
-        names = parquet_table(path).column_names
+    if files.file_ending(path) == ".parquet":
+        names = files.parquet_table(path).column_names
     else:
         try:
-            if not all(name in read_text(path) for name in REQUIRED):  # before its dialect is looked for
+            if not all(name in files.read_text(path) for name in REQUIRED):  # before its dialect is looked for
                 return False
             names = open_text(path).header()
         except (ValueError, IndexError):  # whoever reads the table says what is wrong with it
@@ -89,8 +80,8 @@ def _split_exported(
 
 def _read_columns(path: Path) -> pd.DataFrame:
     """Return a table that a study exported: of a text all cells as they are, but for what protects formulas."""
-    if file_ending(path) == ".parquet":
-        return parquet_table(path).to_pandas()
+    if files.file_ending(path) == ".parquet":
+        return files.parquet_table(path).to_pandas()
     try:
         cells = open_text(path).parse(dtype=str, keep_default_na=False)
     except pd.errors.EmptyDataError:
@@ -267,7 +258,7 @@ def from_record(path: Path, record: Any) -> Preferences:
 
 def write_parquet(preferences: Preferences, path: Path) -> None:
     """Write selections as lists, with all else as metadata."""
-    parquet = pyarrow_parquet(path)
+    parquet = files.pyarrow_parquet(path)
     import pyarrow
 
     record = as_record(preferences)
@@ -277,7 +268,7 @@ def write_parquet(preferences: Preferences, path: Path) -> None:
 
 def _parquet_record(path: Path) -> dict[str, Any] | None:
     """Return the record in a Parquet file that holdfast wrote; None for any other, whatever its metadata hold."""
-    table = parquet_table(path)
+    table = files.parquet_table(path)
     metadata = (table.schema.metadata or {}).get(b"holdfast")
     if metadata is None or not {"run", "preference"} <= set(table.column_names):
         return None
@@ -353,20 +344,13 @@ def read_preferences(
     >>> hf.read_preferences(file)
     Preferences: 2 subsets of 3 features, 2 selected each
     """
-    return read_selections(path, kind, features, n_features, transpose=transpose, candidate=candidate)[0]
+    options = {"kind": kind, "features": features, "n_features": n_features}
+    return read_selections(path, **options, transpose=transpose, candidate=candidate)[0]
 
 
-def read_selections(
-    path: str | Path,
-    kind: Kind | None = None,
-    features: Iterable[str] | None = None,
-    n_features: int | None = None,
-    *,
-    transpose: bool | None = None,
-    candidate: str | None = None,
-) -> tuple[Preferences, str | None]:
+def read_selections(path: str | Path, **options: Any) -> tuple[Preferences, str | None]:
     """Read selections as :func:`read_preferences` does, with a note on which way a matrix was read, if that is open."""
-    return decide_selections(parse_selections(as_path(path)), kind, features, n_features, transpose, candidate)
+    return decide_selections(parse_selections(files.as_path(path)), **options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -397,7 +381,7 @@ class SelectionsFile:
     exported: pd.DataFrame | None = None
     record: Any = None
     runs: list[list[Any]] | None = None
-    table: Loaded | None = None
+    table: files.Loaded | None = None
     body: pd.DataFrame = field(default_factory=pd.DataFrame)
     labels: list[str] | None = None
     kind: Kind | None = None
@@ -412,7 +396,7 @@ def parse_selections(path: Path) -> SelectionsFile:
     """Parse a file of selections; nothing is decided yet."""
     if is_exported(path):
         return SelectionsFile(path=path, exported=_read_columns(path))
-    if file_ending(path) == ".json":
+    if files.file_ending(path) == ".json":
         content = parse_json(path)
         runs = list(content.values()) if isinstance(content, dict) else content
         if not isinstance(runs, list) or not all(isinstance(run, list) for run in runs):
@@ -420,7 +404,7 @@ def parse_selections(path: Path) -> SelectionsFile:
         return SelectionsFile(path=path, runs=runs, labels=list(content) if isinstance(content, dict) else None)
     if not holds_matrix(path):
         return SelectionsFile(path=path, runs=read_lists(path))
-    record = _parquet_record(path) if file_ending(path) == ".parquet" else None
+    record = _parquet_record(path) if files.file_ending(path) == ".parquet" else None
     if record is not None:
         return SelectionsFile(path=path, record=record)
     table = load_frame(path)
@@ -481,7 +465,7 @@ def pick_candidate(path: Path, exported: Mapping[str, Runs], candidate: str | No
 
 def holds_matrix(path: Path) -> bool:
     """Whether the ending of a file says that it holds a matrix; else it lists the features of each run."""
-    return file_ending(path) in ENDINGS and file_ending(path) not in (".txt", ".dat")
+    return files.file_ending(path) in ENDINGS and files.file_ending(path) not in (".txt", ".dat")
 
 
 def _with_row_names(frame: pd.DataFrame) -> pd.DataFrame:
@@ -493,7 +477,7 @@ def _with_row_names(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _check_orientation(file: SelectionsFile) -> str | None:
     """Raise if names say that rows are features; return a note unless they say that rows are runs."""
-    frame, labels, first = file.body, file.labels, str(cast(Loaded, file.table).frame.columns[0])
+    frame, labels, first = file.body, file.labels, str(cast(files.Loaded, file.table).frame.columns[0])
     rows_are_runs = labels is not None and (first.lower() in NAMES["runs"] or are_run_labels(labels))
     if rows_are_runs:
         return None
@@ -538,7 +522,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
     >>> hf.read_preferences(file) == runs
     True
     """
-    path = as_path(path)
+    path = files.as_path(path)
     if path.suffix in (".csv", ".tsv"):
         frame = preferences.to_frame()
         labels = preferences.labels or [""] * preferences.n_runs
@@ -554,7 +538,7 @@ def write_preferences(preferences: Preferences, path: str | Path) -> None:
 
 def read_names(path: str | Path) -> list[str]:
     """Read feature names, one per line."""
-    lines = read_text(as_path(path)).splitlines()
+    lines = files.read_text(files.as_path(path)).splitlines()
     names = [line.strip() for line in lines if line.strip()]
     if not names:
         raise ValueError(f"Expected one feature name per line in {path}, got an empty file.")
@@ -569,9 +553,9 @@ def _split_labels(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
         return frame, None, None
     first, column = str(frame.columns[0]), frame.iloc[:, 0]
     stated_kind = next((kind for kind in KINDS if first == FORMAT_MARK + kind), None)
-    if stated_kind is None and first.lower() not in NAMES["run_labels"] and not is_text(column):
+    if stated_kind is None and first.lower() not in NAMES["run_labels"] and not files.is_text(column):
         return frame, None, None
-    if file_ending(path) in DEFAULT_SEPARATORS:  # as written: 01 is not 1, and NA is a label too
+    if files.file_ending(path) in DEFAULT_SEPARATORS:  # as written: 01 is not 1, and NA is a label too
         column = open_text(path).parse(skiprows=1, usecols=[0], dtype=str, keep_default_na=False)[0]
     labels = ["" if pd.isna(label) else f"{label:g}" if isinstance(label, float) else str(label) for label in column]
     return frame.iloc[:, 1:], labels if any(labels) else None, stated_kind
@@ -585,7 +569,7 @@ def as_matrix(frame: pd.DataFrame) -> NDArray[Any]:
         return matrix.astype(np.float64)
     except (TypeError, ValueError, OverflowError):  # the constructors say which entry is no number
         others = [not types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
-        matrix[:, others] = np.vectorize(as_number, otypes=[object])(matrix[:, others])
+        matrix[:, others] = np.vectorize(files.as_number, otypes=[object])(matrix[:, others])
         return matrix
 
 
@@ -611,7 +595,7 @@ def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None,
 
 def read_lists(path: Path) -> list[list[str]]:
     """Return the features that each line of a text lists."""
-    lines = [line.strip() for line in read_text(path).split("\n")]
+    lines = [line.strip() for line in files.read_text(path).split("\n")]
     if not lines[-1]:
         lines.pop()
     separator = next((mark for mark in "\t;," if any(mark in line for line in lines)), None)  # None splits at blanks
@@ -647,7 +631,7 @@ def _other_json(path: Path) -> ValueError:
 
 def parse_json(path: Path) -> Any:
     """Return what a JSON file holds."""
-    text = read_text(path)
+    text = files.read_text(path)
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

@@ -13,6 +13,7 @@ from pandas.api import types
 
 from holdfast.checks import as_names
 from holdfast.declared import did_you_mean, renamed
+from holdfast.io import guessing
 from holdfast.io.doubts import (
     Doubt,
     describe_doubts,
@@ -24,17 +25,6 @@ from holdfast.io.doubts import (
     warn_of_doubts,
 )
 from holdfast.io.files import Loaded, as_number, as_path, display_name, file_ending
-from holdfast.io.guessing import (
-    FEW_TEXTS,
-    NO_NAME,
-    explain_features_in_rows,
-    find_annotations,
-    guess_targets,
-    join_label,
-    label_features,
-    row_labels,
-    turn,
-)
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import DEFAULTS, OPTIONS, Categorical, Missing, Reading, ReadOptions, Repeats, Task
 from holdfast.io.questions import (
@@ -90,7 +80,7 @@ def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: 
     hint = did_you_mean(name, frame.columns)
     if argument == "target" and options.transpose and not hint.endswith("?"):
         sentence = f"No row of the table is named {quoted(name)}."
-        rows = [guess.name for guess in guess_targets(frame) if guess.kind == "classes"]
+        rows = [guess.name for guess in guessing.guess_targets(frame) if guess.kind == "classes"]
         question = ask_role("target", sentence, rows) if rows else None
         raise refuse("no-row", question=question, name=name, options=options, rows=frame.columns, why=sentence)
     if not hint.endswith("?"):
@@ -101,7 +91,7 @@ def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: 
             else f"; give {argument}= one of these names{_likely_target(frame)}."
         )
     role = f"{argument} column" if argument in ROLES else f"{argument}= column"
-    names = [guess.name for guess in guess_targets(frame)] if argument == "target" else list(frame.columns)
+    names = [guess.name for guess in guessing.guess_targets(frame)] if argument == "target" else list(frame.columns)
     question = ask_role(argument, f"The table has no column {quoted(name)}.", names)
     raise refuse(
         "no-column", question=question, role=role, name=name, options=options, columns=frame.columns, hint=hint
@@ -121,17 +111,17 @@ def _likely_target(frame: pd.DataFrame) -> str:
     """Return which column of a wide table may be meant: the last one that holds a few texts."""
     texts = [
         name for name in frame.columns[::-1]
-        if not types.is_numeric_dtype(frame[name]) and 2 <= frame[name].nunique() <= FEW_TEXTS
+        if not types.is_numeric_dtype(frame[name]) and 2 <= frame[name].nunique() <= guessing.FEW_TEXTS
     ]  # fmt: skip
     return f", such as {texts[0]!r}" if texts and frame.shape[1] > NAMED else ""
 
 
 def _check_orientation(target: str, frame: pd.DataFrame, options: TableOptions) -> None:
     """Raise how to read the table if its rows are features: one is the target, or names and shape say so."""
-    labels = row_labels(frame)
+    labels = guessing.row_labels(frame)
     if labels is not None and target in set(map(str, labels)):
         raise refuse("target-is-row", options=options)
-    why = explain_features_in_rows(frame)
+    why = guessing.explain_features_in_rows(frame)
     if why and not did_you_mean(target, frame.columns).endswith("?"):
         count = frame.shape[1] - (labels is not frame.index)
         names = () if labels is None else labels
@@ -179,7 +169,9 @@ def make_features(
         verb = "Left out" if options.drop_constant else "Kept"
         notes.append(f"{verb} {format_count(len(constant), 'column')} with a single value: {quote_names(constant)}.")
     if not X.shape[1]:
-        raise ValueError(f"Expected at least one feature beside the target in {options.where}, got none; add a column.")
+        raise ValueError(
+            f"Expected at least one feature besides the target in {options.where}, got none; add a column."
+        )
     return X, roles
 
 
@@ -437,7 +429,7 @@ def _named_samples(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataF
     """Return the table with the names of its samples as index, and these names."""
     if options.index is not None and options.index in frame.columns:
         return frame, _as_texts(frame[options.index])
-    labels = row_labels(frame)
+    labels = guessing.row_labels(frame)
     if labels is None:
         raise refuse("no-sample-names", [name for name in frame.columns if frame[name].is_unique], options=options)
     if labels is not frame.index:
@@ -629,7 +621,7 @@ def read_table(
         the column's median, or most frequent category; or drop their rows. A missing target is never filled. Medians
         are of all rows: where that may leak into a test set, impute in a pipeline instead.
     na_values : str, number or list of them, optional
-        Values that stand for a missing one beside the usual words, such as ``-999``; in a text they are separated by
+        Values that stand for a missing one besides the common words, such as ``-999``; in a text they are separated by
         commas.
     repeats : {"keep", "drop"}
         What to do with rows whose features all equal those of another, up to rounding: keep them with a warning; or
@@ -816,14 +808,14 @@ def _orient(loaded: Loaded, options: TableOptions) -> Loaded:
     frame = loaded.frame
     others = [name for name in frame.columns if str(name) in options.ignore]
     frame = without_columns(frame, others)
-    annotations = find_annotations(frame)
-    labels = label_features(frame, annotations)
+    annotations = guessing.find_annotations(frame)
+    labels = guessing.label_features(frame, annotations)
     notes = [*loaded.notes, "Transposed the table, as features stood in its rows."]
     notes += [f"Left out as asked: {quote_names(others)}."] if others else []
     notes += [f"Left out what describes the features: {quote_names(annotations)}."] if annotations else []
-    turned = turn(without_columns(frame, annotations), loaded.decimal, options.where)
+    turned = guessing.turn(without_columns(frame, annotations), loaded.decimal, options.where)
     used = {options.target, options.groups, *options.ignore, *options.covariates, *options.treat_as_feature}
-    shown = {name: join_label(label, name) for name, label in labels.items() if name not in used}
+    shown = {name: guessing.join_label(label, name) for name, label in labels.items() if name not in used}
     if shown:
         example = next(iter(shown.values()))
         notes.append(f"Added labels to the names of {format_count(len(shown), 'feature')}, as in {example!r}.")
@@ -901,7 +893,7 @@ def _index_by_names(frame: pd.DataFrame, options: TableOptions, notes: list[str]
     if frame.index.name is not None or not types.is_integer_dtype(frame.index):
         if not options.transpose:
             notes.append("Took the index for row names, not for a feature.")
-    elif len(frame.columns) and frame.columns[0] in NO_NAME and frame.columns[0] not in used:
+    elif len(frame.columns) and frame.columns[0] in guessing.NO_NAME and frame.columns[0] not in used:
         notes.append("Took the first column, which has no name, for row names, not for a feature.")
         return frame.iloc[:, 1:].set_axis(pd.Index(frame.iloc[:, 0], name=None))
     return frame

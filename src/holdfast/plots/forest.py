@@ -91,8 +91,7 @@ def _candidate_row(
     result: StudyTables, name: str, level: float, common: CommonMeasure, parameters: dict[str, Any]
 ) -> tuple[Any, ...]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedStabilityWarning)
+        with warnings.catch_warnings(action="ignore", category=UndefinedStabilityWarning):
             estimate = common.estimate(result, name, **parameters)
     except ValueError as error:
         return (name, None, math.nan, math.nan, math.nan, 0, None, str(error))

@@ -15,15 +15,7 @@ from holdfast.inference.designs import RunsByBlock, design_stability
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, UndefinedStabilityWarning
-from holdfast.plots.sources import (
-    Columns,
-    Source,
-    find_runs_by_block,
-    finite_values,
-    largest_row,
-    show_names,
-    typed_table,
-)
+from holdfast.plots import sources
 from holdfast.plots.text import plain_cell
 from holdfast.plots.theme import alt, finish_chart, inline_data, text_chart, tooltips, unit_scale
 from holdfast.study.stabilities import DEFAULT_MEASURES
@@ -44,7 +36,7 @@ DIGITS = ".12~g"
 
 def setting_scale(values: Any) -> Any:
     """Return the scale of a setting: logarithmic if its values grow by factors, else linear."""
-    numbers = np.unique(finite_values(values))
+    numbers = np.unique(sources.finite_values(values))
     if numbers.size > 2 and numbers[0] > 0 and numbers[-1] / numbers[0] >= LOG_FROM:
         factors, steps = numbers[1:] / numbers[:-1], np.diff(numbers)
         if factors.max() / factors.min() < steps.max() / steps.min():
@@ -54,7 +46,7 @@ def setting_scale(values: Any) -> Any:
 
 def setting_axis(values: Any) -> Any:
     """Return the axis of a setting, with a tick at each value if they are few."""
-    numbers = np.unique(finite_values(values)).tolist()
+    numbers = np.unique(sources.finite_values(values)).tolist()
     few = {"values": numbers} if len(numbers) <= MAX_TICKS else {"tickMinStep": 1} if numbers[0] >= 1 else {}
     return alt.Axis(format=DIGITS if numbers[-1] < 1e4 else f",{DIGITS}", labelOverlap=True, **few)
 
@@ -66,7 +58,7 @@ def stability_scale(data: pd.DataFrame, *columns: str) -> Any:
 
 def close_scale(data: pd.DataFrame, *columns: str) -> Any:
     """Return a scale that fits the data closely, for numbers of which small differences matter."""
-    ends = finite_values(data[list(columns)].to_numpy())
+    ends = sources.finite_values(data[list(columns)].to_numpy())
     margin = max(0.06 * (max(ends) - min(ends)), 0.005 * max(abs(end) for end in ends), 1e-9)
     return alt.Scale(domain=[min(ends) - margin, max(ends) + margin], nice=False, zero=False)
 
@@ -120,14 +112,14 @@ def profile_data(profile: Any) -> pd.DataFrame:
     1              2        0.7  NaN   NaN       NaN   True
     """
     optional = {"selector": "", "low": math.nan, "high": math.nan, "baseline": math.nan, "knot": False}
-    data = typed_table(_profile_columns(profile), {"size": float, "stability": float}, optional)
+    data = sources.typed_table(_profile_columns(profile), {"size": float, "stability": float}, optional)
     if (data["size"] % 1 == 0).all():
         data["size"] = data["size"].astype(int)
     data = data[["selector", "size", "stability", "low", "high", "baseline", "knot"]]
     return data.sort_values(["selector", "size"], kind="stable", ignore_index=True)
 
 
-def _profile_columns(profile: Any) -> Columns:
+def _profile_columns(profile: Any) -> sources.Columns:
     if hasattr(profile, "knots"):
         return _profile_line(profile, profile.name)
     if isinstance(profile, Mapping) and profile and all(hasattr(line, "knots") for line in profile.values()):
@@ -186,7 +178,7 @@ def draw_profile(data: pd.DataFrame, *, level: float, narrow: bool = False) -> "
     """Draw a size profile from the data of :func:`profile_data`, also for a narrow screen; ``level`` is said in it."""
     if data["stability"].isna().all():
         return text_chart("There is no stability at any size to show")
-    names = show_names(data["selector"])
+    names = sources.show_names(data["selector"])
     several = len(names) > 1
     scale, axis = setting_scale(data["size"]), setting_axis(data["size"])
     base = alt.Chart(inline_data(data.assign(selector=data["selector"].map(names)))).encode(
@@ -233,7 +225,7 @@ def _profile_finding(data: pd.DataFrame) -> str:
         return f"Up to {size:,} features the selection is stable; further ones enter almost at random"
     by_chance = data["baseline"].fillna(0.0).abs().max() > 0.01  # all features are stable by any measure of overlap
     compared = data.assign(above=data["stability"] - data["baseline"].fillna(0.0)) if by_chance else data
-    best = largest_row(compared, "above" if by_chance else "stability")
+    best = sources.largest_row(compared, "above" if by_chance else "stability")
     stability = format_estimate(best["stability"], best["low"], best["high"])
     size = format_count(best["size"], "feature")
     chance = f", {format_number(best['baseline'])} by chance" if by_chance else ""
@@ -258,7 +250,7 @@ SETTING_COLUMNS = ["line", "candidate", "setting", "quantity", "value", "low", "
 
 
 def setting_data(
-    source: StudyTables | Columns,
+    source: StudyTables | sources.Columns,
     setting: str,
     *,
     score: str | None = None,
@@ -340,9 +332,9 @@ def setting_data(
     return pd.DataFrame(rows, columns=SETTING_COLUMNS)
 
 
-def _from_columns(columns: Columns) -> pd.DataFrame:
+def _from_columns(columns: sources.Columns) -> pd.DataFrame:
     optional = {"line": "", "candidate": "", "low": math.nan, "high": math.nan}
-    table = typed_table(columns, {"quantity": str, "value": float}, optional)
+    table = sources.typed_table(columns, {"quantity": str, "value": float}, optional)
     frame = pd.DataFrame(columns).reset_index(drop=True)
     if "setting" not in frame.columns:
         raise ValueError("Expected a column named setting, with the values of the setting.")
@@ -364,7 +356,7 @@ def _quantities(
 
 
 def plot_setting(
-    source: StudyTables | Columns,
+    source: StudyTables | sources.Columns,
     setting: str,
     *,
     score: str | None = None,
@@ -456,7 +448,7 @@ def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
         numbers = data["setting"].astype(float)
         x = alt.X("setting:Q", title=title, scale=setting_scale(numbers), axis=setting_axis(numbers))
         return data.assign(setting=numbers), x
-    names = show_names(map(str, data["setting"]))
+    names = sources.show_names(map(str, data["setting"]))
     data = data.assign(setting=[names[str(value)] for value in data["setting"]])
     axis = alt.Axis(labelLimit=140, labelAngle=0 if sum(map(len, names)) <= MAX_CHARACTERS else -40)
     return data, alt.X("setting:N", title=title, sort=list(names.values()), axis=axis)
@@ -464,7 +456,7 @@ def _setting_axis(data: pd.DataFrame, setting: str) -> tuple[pd.DataFrame, Any]:
 
 def _setting_panel(data: pd.DataFrame, quantity: str, x: Any, lines: str, *, last: bool) -> "alt.LayerChart":
     scale = stability_scale if quantity == STABILITY else close_scale
-    names = show_names(data["line"])
+    names = sources.show_names(data["line"])
     y = alt.Y(
         "value:Q", title=shorten(quantity, 30), scale=scale(data, "value", "low", "high"), axis=alt.Axis(tickCount=4)
     )
@@ -482,7 +474,7 @@ def _setting_panel(data: pd.DataFrame, quantity: str, x: Any, lines: str, *, las
 
 
 def _setting_finding(data: pd.DataFrame, setting: str) -> str:
-    best = {quantity: largest_row(rows, "value") for quantity, rows in data.groupby("quantity", sort=False)}
+    best = {quantity: sources.largest_row(rows, "value") for quantity, rows in data.groupby("quantity", sort=False)}
     score = next((quantity for quantity in best if quantity not in (STABILITY, SIZE)), None)
     if STABILITY not in best:
         return f"{', '.join(shorten(quantity) for quantity in best)} by {shorten(setting)}"
@@ -516,7 +508,7 @@ MAX_POINTS = 40
 
 
 def convergence_data(
-    source: Source,
+    source: sources.Source,
     candidate: str | None = None,
     measure: str | Measure | None = None,
     *,
@@ -562,7 +554,7 @@ def convergence_data(
     3      20       0.87  0.67  0.92
     """
     check_level(level)
-    runs_by_block = find_runs_by_block(source, candidate)
+    runs_by_block = sources.find_runs_by_block(source, candidate)
     measure = measure or DEFAULT_MEASURES[runs_by_block.runs.kind]
     rows = []
     for n_runs in _counts(runs_by_block.runs.n_runs, step):
@@ -591,13 +583,12 @@ def _first_estimate(
         blocks=list(runs_by_block.blocks)[:n_runs],
         fractions=list(runs_by_block.fractions)[:n_runs],
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedStabilityWarning)
+    with warnings.catch_warnings(action="ignore", category=UndefinedStabilityWarning):
         return design_stability(first, measure, **parameters)
 
 
 def plot_convergence(
-    source: Source,
+    source: sources.Source,
     candidate: str | None = None,
     measure: str | Measure | None = None,
     *,
@@ -691,7 +682,7 @@ TERMS = {"relevance": "V", "redundancy": "W", "difference": "V − W", "quotient
 PANELS = {"V and W": ("V", "W"), "V − W": ("V − W",), "V / W": ("V / W",)}
 
 
-def mrmr_terms_data(terms: Columns) -> pd.DataFrame:
+def mrmr_terms_data(terms: sources.Columns) -> pd.DataFrame:
     """Return mean and standard deviation of relevance, redundancy and the criteria of mRMR at each step.
 
     Parameters
@@ -722,7 +713,7 @@ def mrmr_terms_data(terms: Columns) -> pd.DataFrame:
     2    V − W     2  0.25  0.07  0.18  0.32          2
     3    V / W     2  2.75  0.35  2.40  3.10          2
     """
-    table = typed_table(terms, {"step": float, **dict.fromkeys(TERMS, float)}, {}).astype({"step": int})
+    table = sources.typed_table(terms, {"step": float, **dict.fromkeys(TERMS, float)}, {}).astype({"step": int})
     long = table.melt("step", list(TERMS), var_name="quantity").assign(
         quantity=lambda rows: rows["quantity"].map(TERMS)
     )
@@ -733,7 +724,7 @@ def mrmr_terms_data(terms: Columns) -> pd.DataFrame:
     return data[["quantity", "step", "mean", "sd", "low", "high", "resamples"]]
 
 
-def plot_mrmr_terms(terms: Columns) -> "alt.VConcatChart | alt.LayerChart":
+def plot_mrmr_terms(terms: sources.Columns) -> "alt.VConcatChart | alt.LayerChart":
     """Draw relevance V, redundancy W, V − W and V / W at each step, with one standard deviation over resamples.
 
     Parameters

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from holdfast import __version__
-from holdfast.benchmarking import BenchmarkResult, BenchmarkTradeoff
-from holdfast.benchmarking.result import What
-from holdfast.cards.results import Card, draw_mean_ranks
+from holdfast.benchmarking.result import BenchmarkResult, BenchmarkTradeoff, What
+from holdfast.cards import Card, draw_mean_ranks
 from holdfast.inference.ranks import FEW, POOL, RankComparisons, bayesian_signed_rank, compare_ranks, friedman
 from holdfast.io.files import as_path
 from holdfast.measures import find_measure

@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -120,20 +121,25 @@ def make_tradeoff(result: StudyTables, options: ReportOptions, labels: Labels) -
     except ValueError:
         return Tradeoff(missing="the candidates cannot be compared by this score and this measure"), None
     row: Any = front.frame.loc[options.candidate or choice.candidate]
-    several, shares = len(choice.alternatives) > 1, choice.probabilities
-    called = shares.rename(index=labels.candidate).assign(family=shares["family"].map(labels.family).to_numpy())
-    tradeoff = Tradeoff(
-        candidate=choice.candidate, rule=choice.rule, reason=labels.write(choice.reason), metric=choice.metric,
-        score=float(row["score"]), score_error=float(row["score_se"]),
+    scored = replace(
+        describe_choice(choice, labels), score=float(row["score"]), score_error=float(row["score_se"]),
         score_low=float(row["score_low"]), score_high=float(row["score_high"]),
         front=tuple(str(name) for name in front.front.index),
+    )  # fmt: skip
+    return scored, choice
+
+
+def describe_choice(choice: Choice, labels: Labels) -> Tradeoff:
+    """Return a choice in the words of readers, without scores."""
+    several, shares = len(choice.alternatives) > 1, choice.probabilities
+    called = shares.rename(index=labels.candidate).assign(family=shares["family"].map(labels.family).to_numpy())
+    return Tradeoff(
+        candidate=choice.candidate, rule=choice.rule, reason=labels.write(choice.reason), metric=choice.metric,
         measured_on=choice.measured_on, optimistic=not choice.nested,
         certainty=describe_certainty(called, labels.candidate(choice.candidate)),
-        alternatives=tuple(choice.alternatives),
-        alternatives_text=describe_alternatives(called) if several else "",
+        alternatives=tuple(choice.alternatives), alternatives_text=describe_alternatives(called) if several else "",
         chosen_in=float(shares["probability"].get(choice.candidate, math.nan)),
     )  # fmt: skip
-    return tradeoff, choice
 
 
 # The table

@@ -11,26 +11,10 @@ from holdfast.inference.designs import RunsByBlock
 from holdfast.inference.estimate import StabilityEstimate
 from holdfast.inference.features import feature_table
 from holdfast.preferences import Preferences
-from holdfast.report.causes import (
-    ENOUGH,
-    STABLE,
-    changing_size,
-    count_needed,
-    few_resamples,
-    near_the_cut,
-    take_turns,
-)
+from holdfast.report import verdict
+from holdfast.report.causes import ENOUGH, STABLE, changing_size, count_needed, few_resamples, near_the_cut, take_turns
 from holdfast.report.features import MAX_SHOWN, RARE, make_feature, make_map, make_table
 from holdfast.report.records import Cause, Feature, Features, Stability, Verdict
-from holdfast.report.summary import explain_no_cause
-from holdfast.report.verdict import (
-    count_frequent,
-    find_standing,
-    make_headline,
-    say_how_stable,
-    warn_of_unseen,
-    warn_of_untested,
-)
 from holdfast.study.stabilities import common_size, take_best
 from holdfast.text import format_estimate, join_names, upper_first
 from holdfast.tradeoff.selected import OFTEN, Information, check_columns, find_frequencies
@@ -93,21 +77,21 @@ def _describe(runs: Preferences, count: int, level: float, threshold: float) -> 
 def judge_selections(estimate: StabilityEstimate, features: Features, level: float) -> Verdict:
     """Return how stable selections are, how sure that is, and what it does not say."""
     stability = record_stability(estimate, level)
-    standing = find_standing(stability, Information(untested=SELECTIONS_ONLY), features)
-    headline = make_headline(standing, stability, features)
+    standing = verdict.find_standing(stability, Information(untested=SELECTIONS_ONLY), features)
+    headline = verdict.make_headline(standing, stability, features)
     if not math.isnan(stability.value) and not estimate.has_strength:  # the bounds of the words mean nothing here
         standing = "unknown"
         headline = f"The stability is {format_estimate(stability.value, stability.low, stability.high)}."
     return Verdict(
         standing=standing,
         headline=headline,
-        sentences=(say_how_stable(stability, level), _which_often(features, level)),
+        sentences=(verdict.say_how_stable(stability, level), _which_often(features, level)),
         cautions=tuple(_cautions(estimate, stability)),
     )
 
 
 def _which_often(features: Features, level: float) -> str:
-    often = count_frequent(features, level)
+    often = verdict.count_frequent(features, level)
     names = f": {join_names([row.feature for row in features.frequent], 6)}" if features.frequent else ""
     counted = "" if features.top is None else f"With the top {features.top} of each resample as selected, "
     return f"{counted}{often if counted else upper_first(often)}{names}."
@@ -124,7 +108,7 @@ def _cautions(estimate: StabilityEstimate, stability: Stability) -> list[str]:
             cautions.append(f"{upper_first(stability.reason.rstrip('.'))}.")
         if not estimate.validated:
             cautions.append("Simulations have not shown that this interval covers as it should for this measure.")
-    return [*cautions, *warn_of_unseen(stability), warn_of_untested(SELECTIONS_ONLY)]
+    return [*cautions, *verdict.warn_of_unseen(stability), verdict.warn_of_untested(SELECTIONS_ONLY)]
 
 
 # Causes
@@ -145,9 +129,3 @@ def find_causes_alone(
     needed = count_needed(estimate, level) if runs_by_block.design == "runs" else None
     causes.append(few_resamples(stability, level, needed))
     return tuple(cause for cause in causes if cause is not None)
-
-
-def say_no_cause(estimate: StabilityEstimate, level: float) -> str:
-    """Return what to say if no cause was found."""
-    low = estimate.ci(level).low if estimate.has_strength else math.nan
-    return explain_no_cause(estimate.value, low, "These selections")

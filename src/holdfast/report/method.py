@@ -250,7 +250,7 @@ def _format_time(written: str) -> str:
 
 def _details(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what only an analyst reads: parameters, classes and addresses of code, agreements behind an answer."""
-    plan, found = provenance["plan"], findings.replicability
+    plan, known = provenance["plan"], findings.replicability
     settings = {key: value for key, value in plan["perturbation"].items() if key != "perturbation"}
     shown = ", ".join(f"{key}={json.dumps(value)[:60]}" for key, value in settings.items())
     details = [("Settings of the resamples", shown)] if settings else []
@@ -260,15 +260,15 @@ def _details(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[st
         details.append(("Class of the scored model", " after ".join(reversed(classes)) + fitted))
     if provenance["prefilter"]:
         details.append(("Filter before the study (not measured)", str(provenance["prefilter"])))
-    if found is not None and not found.reason:
+    if known is not None and not known.reason:
         half, full = (
             f"{format_number(value)} ({describe_interval(*ends, findings.level)})"
-            for value, ends in ((found.half_agreement, found.half_interval), (found.agreement, found.interval))
+            for value, ends in ((known.half_agreement, known.half_interval), (known.agreement, known.interval))
         )
         shuffled = (
             ""
-            if math.isnan(found.shuffled_agreement)
-            else f"; halves with a shuffled target: {format_number(found.shuffled_agreement)}"
+            if math.isnan(known.shuffled_agreement)
+            else f"; halves with a shuffled target: {format_number(known.shuffled_agreement)}"
         )
         agreements = f"two of half this size: {half}; extrapolated to this size: {full}{shuffled}"
         details.append(

@@ -1,7 +1,7 @@
 """The pictures of a report, drawn from its summary."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from holdfast.plots.ranks import (
 from holdfast.plots.selection_map import SelectionMap, draw_selection_map
 from holdfast.plots.theme import unchecked
 from holdfast.report.benchmark import BenchmarkSummary, as_comparisons
-from holdfast.report.records import Findings
+from holdfast.report.records import Candidate, Findings, Labels, Score, Stability
 from holdfast.report.records import SelectionMap as MapRecord
 from holdfast.report.summary import Summary
 
@@ -87,30 +87,39 @@ def draw_charts(
 
 def forest_rows(summary: Summary) -> pd.DataFrame:
     """Return the rows of the forest plot, as :func:`holdfast.plots.forest_data` does, with names for readers."""
-    rows = [
-        (
-            summary.labels.candidate(row.candidate), None, row.stability.value, row.stability.low, row.stability.high,
-            row.stability.n_runs, row.stability.strength, row.stability.reason, row.letters,
-        )
-        for row in summary.candidates
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=COLUMNS)
+    named = ((summary.labels.candidate(row.candidate), None, row.stability, row.letters) for row in summary.candidates)
+    return list_stabilities(named)
+
+
+def list_stabilities(rows: Iterable[tuple[str, str | None, Stability, str]]) -> pd.DataFrame:
+    """Return the rows of a forest plot: name, measure, stability and letters of each."""
+    return pd.DataFrame(
+        [
+            (name, measure, known.value, known.low, known.high, known.n_runs, known.strength, known.reason, letters)
+            for name, measure, known, letters in rows
+        ],
+        columns=COLUMNS,
+    )
 
 
 def front_points(summary: Summary | Findings) -> pd.DataFrame:
     """Return the points of score and stability, as :func:`holdfast.plots.pareto_data` does, with names for readers."""
     rows = [
-        {
-            "candidate": summary.labels.candidate(row.candidate), "family": summary.labels.family(row.family),
-            "score": score.value, "score_se": score.error, "score_low": score.low, "score_high": score.high,
-            "stability": row.stability.value, "low": row.stability.low, "high": row.stability.high,
-            "on_front": row.on_front, "chosen": row.candidate == summary.tradeoff.candidate,
-        }
+        {**make_point(row, score, summary.labels), "chosen": row.candidate == summary.tradeoff.candidate}
         for row in summary.candidates
         for score in row.scores
         if score.metric == summary.tradeoff.metric
-    ]  # fmt: skip
+    ]
     return pareto_data(pd.DataFrame(rows), level=summary.level)
+
+
+def make_point(row: Candidate, score: Score, labels: Labels) -> dict[str, Any]:
+    """Return a candidate as a point of score and stability, with names for readers."""
+    return {
+        "candidate": labels.candidate(row.candidate), "family": labels.family(row.family), "on_front": row.on_front,
+        "score": score.value, "score_se": score.error, "score_low": score.low, "score_high": score.high,
+        "stability": row.stability.value, "low": row.stability.low, "high": row.stability.high,
+    }  # fmt: skip
 
 
 def map_frames(record: MapRecord, n_runs: int, n_features: int) -> SelectionMap:

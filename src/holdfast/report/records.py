@@ -605,6 +605,9 @@ class FeatureTable:
         return len(self.feature)
 
 
+NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
+
+
 @dataclass(frozen=True, kw_only=True)
 class MapRow:
     """One row of the selection map: a resample, or several if there are many.
@@ -756,13 +759,13 @@ class ReportOptions:
     Without ``redrawn``, the resamples are not redrawn, which takes most of the time: nothing says how sure a choice is.
     """
 
-    candidate: str | None
-    rule: str
-    metric: str | None
-    measure: str | Measure | None
-    level: float
-    threshold: float
-    X: Any
+    candidate: str | None = None
+    rule: str = "one-se"
+    metric: str | None = None
+    measure: str | Measure | None = None
+    level: float = 0.95
+    threshold: float = 0.5
+    X: Any = None
     y: Any = None
     replicability: Replicability | None = None
     rule_options: Mapping[str, Any] = field(default_factory=dict)

@@ -2,37 +2,23 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.io.record import DataRecord
-from holdfast.report.records import (
-    Candidate,
-    Cause,
-    Features,
-    Labels,
-    Method,
-    Reference,
-    Replication,
-    Stability,
-    Tradeoff,
-    Verdict,
-    VersionedSummary,
-)
+from holdfast.report import records
+from holdfast.result_base import AnyChart
 from holdfast.text import format_number
 from holdfast.tradeoff.selected import Information
-
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
 
 SCHEMA = "holdfast.summary/1"
 """Name and version of the JSON form of a summary; the version grows when a reader of the old form would fail."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary(VersionedSummary):
+class Summary(records.VersionedSummary):
     """Summary of a study, as a report shows it: its words, its tables and the data of its pictures.
 
     Attributes
@@ -101,20 +87,20 @@ class Summary(VersionedSummary):
     version: str
     level: float
     candidate: str | None
-    labels: Labels
-    verdict: Verdict
-    stability: Stability
+    labels: records.Labels
+    verdict: records.Verdict
+    stability: records.Stability
     common_measure: str | None
     top: int | None
-    replication: Replication | None
+    replication: records.Replication | None
     information: Information
-    features: Features | None
-    candidates: tuple[Candidate, ...]
-    tradeoff: Tradeoff
-    causes: tuple[Cause, ...]
-    method: Method
+    features: records.Features | None
+    candidates: tuple[records.Candidate, ...]
+    tradeoff: records.Tradeoff
+    causes: tuple[records.Cause, ...]
+    method: records.Method
     data: DataRecord
-    references: tuple[Reference, ...]
+    references: tuple[records.Reference, ...]
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -192,7 +178,7 @@ def explain_no_cause(stability: float, low: float, what: str) -> str:
     )
 
 
-def describe_guessing(test: Information, labels: Labels, who: str) -> str:
+def describe_guessing(test: Information, labels: records.Labels, who: str) -> str:
     """Say how a candidate compares with guessing, in a sentence."""
     if test.untested:
         return f"Whether the features carry information was not tested: {labels.write(test.untested)}."

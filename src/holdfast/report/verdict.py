@@ -283,14 +283,15 @@ def _on_the_interval(result: StudyTables, stability: Stability) -> list[str]:
     return cautions
 
 
+def warn_of_unfinished(result: StudyTables) -> str:
+    """Return how far a study has come if it has not come to its end; empty if it has."""
+    planned = len(result.candidates) * result.n_splits
+    done = f"The study is not finished: {result.n_outcomes:,} of {planned:,} fits are done."
+    return "" if result.complete else f"{done} All numbers may still change."
+
+
 def _on_missing_fits(result: StudyTables, stability: Stability) -> list[str]:
-    cautions = []
-    if not result.complete:
-        planned = len(result.candidates) * result.n_splits
-        cautions.append(
-            f"The study is not finished: {result.n_outcomes:,} of {planned:,} fits are done. All numbers may still "
-            "change."
-        )
+    cautions = list(filter(None, [warn_of_unfinished(result)]))
     failed = len(result.failures)
     if failed and not result.kinds:
         cautions.append(

@@ -6,42 +6,17 @@ are missing, ``engines`` sends blocks of them to processes, ``work`` runs one bl
 by ``exports``; ``plan`` says what results depend on.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from holdfast.study.families import Candidates
-from holdfast.study.foreign import from_cross_validate, from_pairs, from_rfecv
-from holdfast.study.orders import UnansweredError
-from holdfast.study.running import StudyError, StudyInterrupted, TargetPrecision
-from holdfast.study.stabilities import compare_studies
-from holdfast.study.store import StoreError
-from holdfast.study.study import Study
-from holdfast.study.tables import load_study
+import lazy_loader
 
-if TYPE_CHECKING:
-    from holdfast.result import StudyResult
-else:
+_find_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-    def __getattr__(name: str) -> Any:
-        """Import the result of a study when it is asked for: it imports this package."""
-        if name != "StudyResult":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for; the result of a study, which imports this package, too."""
+    if name == "StudyResult":
         from holdfast.result import StudyResult
 
         return StudyResult
-
-
-__all__ = [
-    "Candidates",
-    "StoreError",
-    "Study",
-    "StudyError",
-    "StudyInterrupted",
-    "StudyResult",
-    "TargetPrecision",
-    "UnansweredError",
-    "compare_studies",
-    "from_cross_validate",
-    "from_pairs",
-    "from_rfecv",
-    "load_study",
-]
+    return _find_name(name)

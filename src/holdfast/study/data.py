@@ -133,11 +133,11 @@ def take_data(X: Any, y: Any, groups: Any) -> GivenData:
     """Features, target and groups, of a table that brings all three, or as they were given one by one."""
     if not isinstance(X, Table):
         if y is None:
-            raise ValueError("Expected a target y beside X, got none; give both, or a table of hf.read_table() alone.")
+            raise ValueError("Expected a target y with X, got none; give both, or a table of hf.read_table() alone.")
         return GivenData(X, y, groups, None)
     for name, value in (("y", y), ("groups", groups)):
         if value is not None:
-            raise ValueError(f"Expected a table alone, which brings its own {name}, got {name}= beside it.")
+            raise ValueError(f"Expected a table alone, which brings its own {name}, got {name}= as well.")
     return GivenData(X.X, X.y, X.groups, X)
 
 

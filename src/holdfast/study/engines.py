@@ -288,8 +288,7 @@ def _in_subprocesses(plan: WorkPlan, tasks: Tasks, jobs: int, limit: float | Non
 
 def _close(results: Any) -> None:
     """End joblib's work without its advice to finish it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         results.close()
 
 

@@ -481,8 +481,7 @@ def _score_strategy(
             values = score_block({name: scorers[name]}, y, predictions, data.classes).values[name]
             scores[name][answerable] = values
     if need_model or len(answerable) < len(splits):
-        with warnings.catch_warnings(), config_context(skip_parameter_validation=True):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), config_context(skip_parameter_validation=True):
             for position, split in enumerate(splits):
                 left = need_model if position in answerable else scorers
                 for name, value in _score_guessing_model(data, scoring, split, strategy, left, truth).items():

@@ -226,8 +226,7 @@ def find_pilot(study: "StudyTables", candidate: str) -> Pilot | None:
     first = np.flatnonzero(study.split_numbers(runs_by_block.runs) < until["pilot"]).tolist()
     if runs_by_block.runs.kind != "subset" or not first:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedStabilityWarning)
+    with warnings.catch_warnings(action="ignore", category=UndefinedStabilityWarning):
         estimate = design_stability(runs_by_block.take(first), until["measure"])
     if estimate.no_interval:
         return None
@@ -284,10 +283,33 @@ def choose_common_measure(
     )
 
 
+def measure_together(
+    selections: Mapping[str, RunsByBlock], measure: str | Measure | None
+) -> tuple[CommonMeasure, dict[str, RunsByBlock]]:
+    """Return the common measure of selections, whoever made them, and the runs as it measures them."""
+    kinds = {name: runs_by_block.runs.kind for name, runs_by_block in selections.items()}
+    smallest = min(runs_by_block.runs.n_features for runs_by_block in selections.values())
+    common = choose_common_measure(kinds, lambda name: selections[name].runs.sizes.mean(), smallest, measure)
+    return common, {name: common.cut(runs_by_block) for name, runs_by_block in selections.items()}
+
+
 def common_size(sizes: Sequence[float], n_features: int) -> int:
     """As many features as candidates that give subsets select, by the median; a default number if there are none."""
     size = float(np.median(sizes)) if len(sizes) else min(TOP, n_features // 2)
     return int(np.clip(round(size), 1, max(1, n_features - 1)))
+
+
+def features_that_count(study: "StudyTables", candidate: str) -> int | None:
+    """Return how many of the best features of a candidate's rankings or weights count; None if it gives subsets."""
+    if study.kinds.get(candidate) == "subset":
+        return None
+    return study.common_measure().top or common_size([], len(study.feature_names))
+
+
+def subsets_that_count(study: "StudyTables", candidate: str) -> Preferences:
+    """Return what each resample selected; of rankings and weights the best features, as many as count."""
+    top, runs = features_that_count(study, candidate), study.preferences(candidate)
+    return runs if top is None else take_best(runs, top)
 
 
 def take_best(runs: Preferences, k: int) -> Preferences:
@@ -591,8 +613,7 @@ def _make_row(
         "low": math.nan, "high": math.nan, "reason": None, "runs": 0, "size": math.nan,
     }  # fmt: skip
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedStabilityWarning)
+        with warnings.catch_warnings(action="ignore", category=UndefinedStabilityWarning):
             estimate = common.estimate(study, name, **options)
     except ValueError as error:
         row["reason"] = str(error)

@@ -161,8 +161,7 @@ def find_gain_of_groups(
         From ``nogueira`` to ``yu``, both corrected for chance; None if the gain is not shown, or the design has none.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             alone, grouped = (
                 replace(common, measure=name).estimate(result, candidate, X=X) for name in ("nogueira", "yu")
             )
@@ -183,8 +182,7 @@ def compare_stability(
 ) -> Change | None:
     """Compare two selections on the same resamples; None if they cannot be."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             compared = design_comparisons({"other": other, "present": present}, common.measure, level=level, X=X)
     except ValueError:
         return None

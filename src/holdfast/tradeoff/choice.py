@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,17 +18,12 @@ from holdfast.declared import did_you_mean
 from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import Interval, check_level
 from holdfast.measures import MEASURES, Measure
-from holdfast.preferences import Preferences
-from holdfast.result_base import ResultMixin
-from holdfast.study.stabilities import common_size, take_best
+from holdfast.result_base import AnyChart, ResultMixin
+from holdfast.study.stabilities import subsets_that_count
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_share, join_words
 from holdfast.tradeoff.points import LEAST_UNITS, Floats, Points, Redraws, draw_half, make_points, redraw
 from holdfast.tradeoff.rules import RULES, Choices, Decision, Rule
-
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
-
 
 TOGETHER = 0.95
 """Share of the redraws with a choice that the alternatives make up together."""
@@ -522,7 +517,7 @@ def list_probabilities(
 
 def _times_on_list(points: Points, candidate: str, times: Floats, threshold: float, level: float) -> Floats:
     """In how many draws each feature of a candidate is on the list."""
-    runs = _as_subsets(points.result, candidate)
+    runs = subsets_that_count(points.result, candidate)
     weights = times[:, points.units_of(pd.Index(points.result.split_numbers(runs)))]
     total = weights.sum(axis=1)
     weights = weights[total > 0] / total[total > 0, None]
@@ -536,14 +531,6 @@ def _times_on_list(points: Points, candidate: str, times: Floats, threshold: flo
     sums = np.zeros(runs.n_features)
     sums[ever] = on_list.sum(axis=0)
     return sums
-
-
-def _as_subsets(result: StudyTables, candidate: str) -> Preferences:
-    runs = result.preferences(candidate)
-    if runs.kind == "subset":
-        return runs
-    top = result.common_measure(measure="nogueira").top
-    return take_best(runs, top or common_size([], runs.n_features))
 
 
 @lru_cache(maxsize=64)

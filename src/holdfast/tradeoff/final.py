@@ -3,18 +3,17 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from holdfast.cards import Card, draw_dots
-from holdfast.cards.results import make_features_card
+from holdfast.cards import Card, draw_dots, make_features_card
 from holdfast.inference.intervals import check_level
 from holdfast.preferences import Preferences
 from holdfast.resampling import Perturbation
-from holdfast.result_base import DrawnResult, ResultMixin
+from holdfast.result_base import AnyChart, DrawnResult, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study import Candidates, Study
 from holdfast.study.data import prepare_data
@@ -22,10 +21,6 @@ from holdfast.study.plan import fingerprint
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_count, format_percent, shorten
 from holdfast.tradeoff.selected import Frequencies, count_frequencies, question_doubted, read_subsets
-
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
-
 
 Rows = NDArray[np.int64]
 

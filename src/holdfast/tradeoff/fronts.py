@@ -6,7 +6,7 @@ On both axes more is better. A point without a score or without a stability (``n
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,14 +17,10 @@ from holdfast.checks import Matrix
 from holdfast.inference.estimate import SCOPE
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure
-from holdfast.result_base import ResultMixin
+from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.points import Floats, make_points
-
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
-
 
 Rule: TypeAlias = Literal["usual", "weak"]
 DIGITS = 12  # what differs beyond them is rounding, and ties are ties

@@ -226,8 +226,7 @@ class Points:
 
     def _drawn_blocks(self, runs_by_block: RunsByBlock, drawn: "Drawn") -> Floats:
         (measure,) = bind_similarity([self.measure], runs_by_block.runs, self.X)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedStabilityWarning)
+        with warnings.catch_warnings(action="ignore", category=UndefinedStabilityWarning):
             by_block = block_values(runs_by_block, measure, "nan")
         by_block = by_block.take(by_block.counted("nan"))
         return weighted_means(drawn.of(by_block.blocks), by_block.values)
@@ -334,8 +333,7 @@ def _make_point(
     scores, splits = result.split_scores(name, metric)
     estimate, ends, reason = None, Interval(math.nan, math.nan), None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedStabilityWarning)
+        with warnings.catch_warnings(action="ignore", category=UndefinedStabilityWarning):
             estimate = common.estimate(result, name, X=X)
     except ValueError as error:
         reason = getattr(error, "plain", str(error))

@@ -195,8 +195,7 @@ def _read_scores(result: StudyTables, used: Mapping[int, str], metric: str | Non
 
 
 def _make_row(size: int, runs_by_block: RunsByBlock, measure: Measure, level: float) -> dict[str, Any]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedStabilityWarning)  # all features are no selection
+    with warnings.catch_warnings(action="ignore", category=UndefinedStabilityWarning):  # all features are no selection
         estimate = design_stability(runs_by_block, measure)
     low, high = estimate.ci(level)
     expected = random_stability(measure, size, runs_by_block.runs.n_features)

@@ -5,7 +5,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,17 +21,13 @@ from holdfast.inference.intervals import check_level
 from holdfast.kernels.effects import effect_width
 from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Preferences
-from holdfast.result_base import ResultMixin
+from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.orders import UnansweredError
-from holdfast.study.stabilities import common_size, corrected_error, take_best
+from holdfast.study.stabilities import corrected_error, features_that_count, take_best
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_interval, format_number, format_share, join_names
 from holdfast.tradeoff.choice import choose
-
-if TYPE_CHECKING:
-    from holdfast.plots.theme import AnyChart
-
 
 ALIKE = 0.5  # correlation from which features count as alike
 FALSE_PAIRS = 0.05  # accepted share of false pairs among those that are reported
@@ -633,8 +629,7 @@ def default_candidate(result: StudyTables) -> str:
         raise UnansweredError("No fit has succeeded, so there is no candidate to look at.", "no fit has succeeded")
     if len(result.candidates) == 1:
         return result.candidates[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         if result.has_scores:
             try:
                 return choose(result, n_draws=0).candidate
@@ -683,13 +678,6 @@ def judge_stability(
     return f"{verdict}: {finding}, {required}.", passed
 
 
-def features_that_count(result: StudyTables, candidate: str) -> int | None:
-    """Return how many of the best features of a candidate's rankings or weights count; None if it gives subsets."""
-    if result.kinds.get(candidate) == "subset":
-        return None
-    return result.common_measure().top or common_size([], len(result.feature_names))
-
-
 SHOWN_ROWS = 20
 SCOPE = (
     "Effects are means over the held-out rows of the resamples that selected the feature. Their intervals allow for "
@@ -699,7 +687,7 @@ SCOPE = (
 )
 
 MODEL_SCOPE = (
-    "What models do with a feature is the sign of its coefficient beside the other features, in the linear models of "
+    "What models do with a feature is the sign of its coefficient next to the other features, in the linear models of "
     "the resamples that selected it: it describes models of this data set."
 )
 
@@ -716,7 +704,7 @@ class SelectedFeatures(ResultMixin):
         One row per feature that was ever selected, the most frequent first: ``count``, ``frequency`` with ``low`` and
         ``high``, ``verdict``, ``direction`` in words, the mean ``effect`` on held-out rows with ``effect_low`` and
         ``effect_high``, the number of ``splits`` behind it, the share of them that point the same way (``agreement``),
-        a ``second_effect``; what linear models do with it beside the other features, in words (``model_use``), with
+        a ``second_effect``; what linear models do with it next to the other features, in words (``model_use``), with
         the share of its models that agree on the sign (``model_agreement``) and its mean ``coefficient``, that of the
         feature in units of its standard deviation; ``stand_ins`` and the share of the resamples that selected it or one
         of them.

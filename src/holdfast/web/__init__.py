@@ -40,19 +40,6 @@ from a record to a page            ``rendering``
 =================================  =====================================================================================
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
-if TYPE_CHECKING:
-    from holdfast.web.app import create_app
-    from holdfast.web.server import serve
-
-__all__ = ["create_app", "serve"]
-_MODULES = {"create_app": "app", "serve": "server"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is used, so that the server can say where it listens before pandas is imported."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -17,12 +17,9 @@ from sklearn.naive_bayes import GaussianNB
 from starlette.applications import Starlette
 from starlette.routing import Route as StarletteRoute
 
-from holdfast.report import summarize
+import holdfast as hf
 from holdfast.report.pictures import draw_figures
-from holdfast.report.render import page_parts
-from holdfast.resampling import Bootstrap
-from holdfast.selectors import AnovaF
-from holdfast.study import Candidates, Study
+from holdfast.report.rendering import page_parts
 from holdfast.web import rendering, worker
 from holdfast.web.guard import Guard, allowed_hosts
 from holdfast.web.pages import ROUTES
@@ -109,14 +106,14 @@ def warm_with_tiny_study() -> None:
     rng = np.random.default_rng(0)
     target = np.arange(ROWS) % 2
     table = rng.normal(size=(ROWS, FEATURES)) + target[:, None]
-    study = Study(
-        selectors={"anova": Candidates(AnovaF(), sizes=[1, 3])},
-        perturbation=Bootstrap(RESAMPLES),
+    study = hf.Study(
+        selectors={"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[1, 3])},
+        perturbation=hf.Bootstrap(RESAMPLES),
         estimator=GaussianNB(),
     )
     with warnings.catch_warnings(action="ignore"):
         result = study.run(table, target, progress=False)
-        summary = summarize(result)
+        summary = hf.report.summarize(result)
         draw_figures(summary)
         page_parts(summary)
         result.pareto()

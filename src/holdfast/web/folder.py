@@ -70,12 +70,12 @@ class Folder:
 
     def stores(self) -> dict[str, Path]:
         """The stores in the folder by the name of their study, the newest first."""
-        found: dict[Path, float] = {}
+        written: dict[Path, float] = {}
         for path in self.path.glob("*.db"):
             with suppress(OSError):  # it may be gone by now
                 if _is_store(path):
-                    found[path] = path.stat().st_mtime
-        return {path.stem: path for path in sorted(found, key=lambda path: -found[path])}
+                    written[path] = path.stat().st_mtime
+        return {path.stem: path for path in sorted(written, key=lambda path: -written[path])}
 
     def find(self, study: str) -> Path | None:
         """The store of a study by its name, which may be any text; None if the folder has none."""
@@ -322,6 +322,14 @@ class Uploads:
             raise
         return upload
 
+    async def store(self, name: str, purpose: Purpose, content: bytes) -> Upload:
+        """Write a file whose content is at hand."""
+
+        async def pieces() -> AsyncIterator[bytes]:
+            yield content
+
+        return await self.receive(name, purpose, len(content), pieces())
+
     def free_name(self, name: str) -> str:
         """A name for a file that no other upload has, whatever its ending: numbered if need be."""
         stem, dot, endings = safe_name(name).partition(".")
@@ -339,8 +347,8 @@ class Uploads:
 
     def list(self, purpose: Purpose | None = None) -> list[Upload]:
         """The uploads, the newest first."""
-        found = [self._read(directory) for directory in self.root.iterdir() if KEY.fullmatch(directory.name)]
-        wanted = [upload for upload in found if upload is not None and purpose in (None, upload.purpose)]
+        uploads = [self._read(directory) for directory in self.root.iterdir() if KEY.fullmatch(directory.name)]
+        wanted = [upload for upload in uploads if upload is not None and purpose in (None, upload.purpose)]
         return sorted(wanted, key=lambda upload: -upload.time)
 
     def get(self, key: str, purpose: Purpose | None = None) -> Upload:

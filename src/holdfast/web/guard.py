@@ -216,8 +216,8 @@ def allowed_hosts(address: str) -> set[str]:
 
 def _host_name(host: str) -> str:
     """The name in a Host header, without its port; empty if it is no name."""
-    found = HOST.fullmatch(host)
-    return "" if found is None else (found[1] or found[2]).lower().rstrip(".")
+    match = HOST.fullmatch(host)
+    return "" if match is None else (match[1] or match[2]).lower().rstrip(".")
 
 
 def _is_address(name: str) -> bool:
@@ -239,7 +239,7 @@ def _read_headers(given: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _read_cookies(header: str, name: str) -> Iterator[str]:
-    """All values of a cookie; other servers of this host may have set odd ones beside it, or one of its name."""
+    """All values of a cookie; other servers of this host may have set odd ones next to it, or one of its name."""
     for part in header.split(";"):
         key, _, value = part.strip().partition("=")
         if key == name:

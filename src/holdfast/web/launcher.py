@@ -210,8 +210,8 @@ class Launcher:
 
     def _jobs(self) -> dict[str, Job]:
         """What is and was in the queue, the first come first; what cannot be read is left out."""
-        found = {path.stem: self._read(path.stem) for path in self.folder.queue.glob("[!.]*.json")}
-        jobs = {study: job for study, job in found.items() if job is not None}
+        records = {path.stem: self._read(path.stem) for path in self.folder.queue.glob("[!.]*.json")}
+        jobs = {study: job for study, job in records.items() if job is not None}
         return dict(sorted(jobs.items(), key=lambda item: (item[1].submitted, item[0])))
 
     def _waiting(self, jobs: Mapping[str, Job]) -> list[str]:
@@ -322,8 +322,8 @@ class Launcher:
         """How far every study of the folder has come: those that are active first, then the newest."""
         names = [*self.folder.stores(), *self._queued()]
         jobs = self._jobs()
-        found = {study: self._state(study, jobs) for study in dict.fromkeys(names)}
-        return dict(sorted(found.items(), key=lambda item: not item[1].active))
+        states = {study: self._state(study, jobs) for study in dict.fromkeys(names)}
+        return dict(sorted(states.items(), key=lambda item: not item[1].active))
 
     def state(self, study: str) -> StudyState:
         """How far a study has come."""

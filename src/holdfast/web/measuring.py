@@ -14,7 +14,7 @@ import numpy as np
 from holdfast.inference.comparison import Comparisons, are_paired, compare_many
 from holdfast.inference.designs import RunsByBlock, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate
-from holdfast.inference.features import FrequencyClass, compare_frequencies, frequency_interval
+from holdfast.inference.features import compare_frequencies, frequency_interval
 from holdfast.io.questions import Question, ReadingError
 from holdfast.io.selections import is_exported
 from holdfast.measures import UndefinedStabilityWarning
@@ -29,11 +29,11 @@ from holdfast.report.measured import (
     find_causes_alone,
     judge_selections,
     record_stability,
-    say_no_cause,
 )
 from holdfast.report.records import Cause, Features, Stability, Verdict
+from holdfast.report.summary import explain_no_cause
 from holdfast.study.exports import read_runs_by_block
-from holdfast.study.stabilities import choose_common_measure
+from holdfast.study.stabilities import measure_together
 from holdfast.text import format_count, format_number
 from holdfast.web.selections import (
     AskedLayout,
@@ -121,7 +121,7 @@ class Measurement:
     swaps : tuple of dict
         Pairs of features that take turns more than by chance, the strongest first: ``first``, ``second``, and the
         number of resamples that selected ``one_of_them``, ``both`` or ``neither``.
-    plan : str
+    more_resamples : str
         How many resamples an interval of the half width needs that was asked for.
     notes : tuple of str
         How the file was read, and what was odd about it.
@@ -139,7 +139,7 @@ class Measurement:
     causes: tuple[Cause, ...]
     no_cause: str
     swaps: tuple[dict[str, Any], ...]
-    plan: str
+    more_resamples: str
     notes: tuple[str, ...]
 
 
@@ -159,6 +159,7 @@ def measure_selections(
         estimate = design_stability(runs_by_block, chosen, undefined=parse_undefined(undefined))
     subsets, top = as_subsets(runs_by_block.runs)
     features = describe_features(subsets, level, top=top)
+    low = estimate.ci(level).low if estimate.has_strength else math.nan
     return Measurement(
         kind=runs_by_block.runs.kind,
         cut_from=None if read.held == runs_by_block.runs.kind else read.held,
@@ -170,9 +171,9 @@ def measure_selections(
         features=features,
         sizes=(int(runs_by_block.runs.sizes.min()), int(runs_by_block.runs.sizes.max())) if top is None else (),
         causes=find_causes_alone(runs_by_block, estimate, features, level),
-        no_cause=say_no_cause(estimate, level),
+        no_cause=explain_no_cause(estimate.value, low, "These selections"),
         swaps=_find_swaps(subsets),
-        plan=_plan(runs_by_block, estimate, level, half_width),
+        more_resamples=_how_many_more(runs_by_block, estimate, level, half_width),
         notes=(*read.notes, *cautions),
     )
 
@@ -185,7 +186,7 @@ def _find_swaps(subsets: Preferences) -> tuple[dict[str, Any], ...]:
     return tuple(rows)
 
 
-def _plan(runs_by_block: RunsByBlock, estimate: StabilityEstimate, level: float, half_width: float) -> str:
+def _how_many_more(runs_by_block: RunsByBlock, estimate: StabilityEstimate, level: float, half_width: float) -> str:
     """Say how many resamples an interval of ± ``half_width`` needs, or why that is not known."""
     if runs_by_block.design != "runs":
         return "Resamples that belong together in blocks cannot show how many are needed."
@@ -212,33 +213,6 @@ MAX_FEATURES = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class FeaturePair:
-    """How often two selections hold one feature.
-
-    Attributes
-    ----------
-    feature : str
-        Its name.
-    column : int
-        Its column in the data, from 0.
-    first, first_low, first_high, second, second_low, second_high : float
-        Its selection frequency in each selection, with its interval.
-    often_in : {"first only", "second only", "both", "neither", "open"}
-        Which selection holds it in more than half of the resamples, where both intervals say so; else ``open``.
-    """
-
-    feature: str
-    column: int
-    first: float
-    first_low: float
-    first_high: float
-    second: float
-    second_low: float
-    second_high: float
-    often_in: FrequencyClass
-
-
-@dataclass(frozen=True, kw_only=True)
 class FeatureComparison:
     """The features of two selections side by side.
 
@@ -246,8 +220,11 @@ class FeatureComparison:
     ----------
     first, second : str
         The selections.
-    pairs : tuple of FeaturePair
-        Features that either selected, those whose frequencies differ most first.
+    pairs : tuple of dict
+        Features that either selected, those whose frequencies differ most first: the name of the ``feature``, its
+        ``column``, its selection frequency in the ``first`` and the ``second`` with the ends of each interval
+        (``first_low``, …), and ``often_in`` ("first only", "second only", "both", "neither" or "open"): which selection
+        holds it in more than half of the resamples, where both intervals say so.
     n_selected : int
         Number of such features, of which ``pairs`` are at most the first 200.
     often : dict
@@ -256,7 +233,7 @@ class FeatureComparison:
 
     first: str
     second: str
-    pairs: tuple[FeaturePair, ...]
+    pairs: tuple[dict[str, Any], ...]
     n_selected: int
     often: dict[str, tuple[str, ...]]
 
@@ -282,12 +259,11 @@ def compare_features(names: Sequence[str], first: Preferences, second: Preferenc
     def by_difference(row: Mapping[str, Any]) -> tuple[float, float, int]:
         return -round(abs(row["first"] - row["second"]), 12), -max(row["first"], row["second"]), row["column"]
 
-    pairs, often = [], dict[str, list[str]]()
-    for row in sorted(rows.values(), key=by_difference):
-        ends = [(row[f"{side}_low"], row[f"{side}_high"]) for side in selections]
-        often_in = compare_frequencies(ends[0], ends[1])
-        often.setdefault(often_in, []).append(row["feature"])
-        pairs.append(FeaturePair(**row, often_in=often_in))
+    pairs, often = sorted(rows.values(), key=by_difference), dict[str, list[str]]()
+    for row in pairs:
+        first_ends, second_ends = ((row[f"{side}_low"], row[f"{side}_high"]) for side in selections)
+        row["often_in"] = compare_frequencies(first_ends, second_ends)
+        often.setdefault(row["often_in"], []).append(row["feature"])
     return FeatureComparison(
         first=names[0], second=names[1], pairs=tuple(pairs[:MAX_FEATURES]), n_selected=len(pairs),
         often={often_in: tuple(features) for often_in, features in often.items()},
@@ -413,12 +389,8 @@ def compare_selections(
         selections, files, notes = _read_all(paths, names, reading)
         if not 2 <= len(selections) <= MAX_COMPARED:
             raise ValueError(f"Expected 2 to {MAX_COMPARED} selections to compare, got {len(selections)}.")
-        kinds: dict[str, Kind] = {name: runs_by_block.runs.kind for name, runs_by_block in selections.items()}
         universes = sorted({runs_by_block.runs.n_features for runs_by_block in selections.values()})
-        common = choose_common_measure(
-            kinds, lambda name: float(selections[name].runs.sizes.mean()), universes[0], measure or None
-        )
-        cut = {name: common.cut(runs_by_block) for name, runs_by_block in selections.items()}
+        common, cut = measure_together(selections, measure or None)
         measured = {runs_by_block.runs.kind for runs_by_block in cut.values()}
         kind = measured.pop() if len(measured) == 1 else "ranking"
         chosen = choose_measure(kind, str(common.measure))

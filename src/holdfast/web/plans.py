@@ -29,21 +29,12 @@ from holdfast.resampling import PERTURBATIONS
 from holdfast.study.running import format_duration
 from holdfast.study.store import StoreError, read_meta
 from holdfast.text import clean_text
+from holdfast.web import tables
 from holdfast.web.folder import SPARE, write_private
 from holdfast.web.forms import FormChoices, FormParameter, FormPart, available_parts
 from holdfast.web.guard import MEGABYTE, RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.site import Site
-from holdfast.web.tables import (
-    AS_FOUND,
-    Facts,
-    TableQuery,
-    file_options,
-    find_table,
-    inspect,
-    known_facts,
-    read_facts,
-)
 from holdfast.web.worker import TaskError
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
@@ -282,7 +273,7 @@ class DataChoice:
 
     upload: str = ""
     known: str = ""
-    reading: TableQuery = AS_FOUND
+    reading: tables.TableQuery = tables.AS_FOUND
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,7 +328,7 @@ class Command:
         The command as its owner would type it, with the names of files as they were before they were uploaded.
     """
 
-    facts: Facts
+    facts: tables.Facts
     config: str
     shown: str
 
@@ -348,13 +339,13 @@ async def make_command(site: "Site", request: StudyRequest) -> Command:
     if bool(choice.upload) == bool(choice.known):
         raise ValueError("Expected an upload or the name of a known data set, and not both; choose the data again.")
     if choice.known:
-        facts, reading, named, data = known_facts(choice.known), {}, {}, choice.known
+        facts, reading, named, data = tables.known_facts(choice.known), {}, {}, choice.known
     else:
-        upload = find_table(site, choice.upload)
-        facts = read_facts(await inspect(site, upload, choice.reading))
-        reading, data = file_options(site, choice.reading), str(site.uploads.path(upload))
+        upload = tables.find_table(site, choice.upload)
+        facts = tables.read_facts(await tables.inspect(site, upload, choice.reading))
+        reading, data = tables.file_options(site, choice.reading), str(site.uploads.path(upload))
         second = choice.reading.target_file
-        named = {**reading, **({"target_file": find_table(site, second).name} if second else {})}
+        named = {**reading, **({"target_file": tables.find_table(site, second).name} if second else {})}
     plan = plan_options(request.plan, available_parts(facts.task, facts.n_classes))
     return Command(
         facts=facts,
@@ -390,20 +381,20 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
 
     if ran["code"] != 0:
         raise TaskError(explain(ran["error"]))
-    found = json.loads(ran["printed"])
-    failures: dict[str, str] = found["failures"]
-    if failures and len(failures) == found["candidates"]:
+    trial = json.loads(ran["printed"])
+    failures: dict[str, str] = trial["failures"]
+    if failures and len(failures) == trial["candidates"]:
         first = explain(next(iter(failures.values())))
         raise TaskError(f"No selector could be fitted, so that there is nothing to start: {first}")
-    again, size, cores = found["replicability"], int(found["bytes"]), request.plan.cores
-    seconds = (found["seconds"] + again["seconds"]) / cores
+    again, size, cores = trial["replicability"], int(trial["bytes"]), request.plan.cores
+    seconds = (trial["seconds"] + again["seconds"]) / cores
     with _lock:
         _costs[command.config] = size
         while len(_costs) > MAX_REMEMBERED:
             _costs.popitem(last=False)
     halves = f", and {again['fits']:,} on halves of the rows" if again["fits"] else ""
     return Cost(
-        sentence=f"{found['fits']:,} fits: {found['candidates']:,} candidates on {found['splits']:,} resamples{halves}."
+        sentence=f"{trial['fits']:,} fits: {trial['candidates']:,} candidates on {trial['splits']:,} resamples{halves}."
         f" About {format_duration(max(seconds, 1))} on {cores} {'core' if cores == 1 else 'cores'}, and "
         f"{max(size / MEGABYTE, 0.1):,.1f} MB on disk.",
         warnings=tuple(_list_warnings(site, {name: explain(error) for name, error in failures.items()}, seconds, size)),
@@ -496,8 +487,8 @@ class Growth:
     @property
     def sizes(self) -> str:
         """Numbers of features that the selectors of the study are cut to, as they would be typed."""
-        found = [match[1] for text in _texts(self.command["select"]) if (match := re.search(r"\bsizes=([\d|]+)", text))]
-        return found[0].replace("|", ", ") if found else ""
+        sizes = [match[1] for text in _texts(self.command["select"]) if (match := re.search(r"\bsizes=([\d|]+)", text))]
+        return sizes[0].replace("|", ", ") if sizes else ""
 
 
 def read_growth(site: Site, study: str) -> Growth:

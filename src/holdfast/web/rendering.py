@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from holdfast import __version__
 from holdfast.plots import embed
 from holdfast.plots.theme import THEMES, import_optional
-from holdfast.report.render import Glossary, make_environment, page_script, page_style
+from holdfast.report.rendering import Glossary, make_environment, page_script, page_style
 from holdfast.serialization import to_plain
 from holdfast.study.memory import FEW_BYTES, Cache, IdentityKey
 from holdfast.web.guard import RefusedError

@@ -8,36 +8,28 @@ import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from holdfast.declared import did_you_mean
 from holdfast.inference.intervals import check_level
+from holdfast.io.record import DataRecord
 from holdfast.measures import MEASURES, Measure, find_measure
 from holdfast.report import Summary, summarize
 from holdfast.report.building import make_findings
 from holdfast.report.labels import label_family, make_labels
 from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Findings, Labels, ReportOptions
-from holdfast.report.render import page_parts
+from holdfast.report.rendering import page_parts
 from holdfast.study import StudyResult, load_study
 from holdfast.study.memory import FEW_BYTES, Cache
-from holdfast.study.store import Overview, StoreError, StoreProgress, find_writer, read_overview, read_progress
+from holdfast.study.store import StoreError, StoreProgress, find_writer, read_overview, read_progress
 from holdfast.text import shorten
 from holdfast.tradeoff import RULES
 from holdfast.tradeoff.rules import Rule
+from holdfast.web import forms
 from holdfast.web.folder import Folder, Stamp, stamp_file
-from holdfast.web.forms import (
-    NamedOption,
-    check_names,
-    describe_inputs,
-    describe_rule,
-    list_levels,
-    missing_parameters,
-    needs_only_runs,
-    read_parameters,
-    rule_parameters,
-)
 from holdfast.web.guard import RefusedError
 from holdfast.web.rendering import cache_last
 from holdfast.web.routing import Pairs, list_changes
@@ -49,22 +41,15 @@ class StudyOverview:
 
     Attributes
     ----------
-    data : str
-        Name of the file or of the known data set; empty for data that came from a program.
-    rows, features : int
-        Number of samples, and of features to choose from.
-    target : str
-        Name of what is predicted; empty if it has none.
+    data : DataRecord
+        What the data are.
     selectors : tuple of str
         The selectors, by their names for readers.
     resumable : bool
         Whether it can go on from here: it was started on this page or on the command line.
     """
 
-    data: str
-    rows: int
-    features: int
-    target: str
+    data: DataRecord
     selectors: tuple[str, ...]
     resumable: bool
 
@@ -88,27 +73,16 @@ class Overviews:
         stamp, known = stamp_file(path), self._known.get(study)
         if known is not None and stamp == known[0]:
             return known[1]
-        try:
-            found = _describe(read_overview(path))
-        except StoreError:
-            found = None
+        overview = None
+        with suppress(StoreError):
+            overview = read_overview(path)
+        found = None if overview is None else StudyOverview(
+            data=overview.data, resumable=overview.command is not None,
+            selectors=tuple(shorten(label_family(name, about), 60) for name, about in overview.selectors.items()),
+        )  # fmt: skip
         if stamp is not None:
             self._known[study] = stamp, found
         return found
-
-
-def _describe(overview: Overview | None) -> StudyOverview | None:
-    if overview is None:
-        return None
-    data = overview.data
-    return StudyOverview(
-        data=shorten(data.source, 80) if data.source else "",
-        rows=data.rows,
-        features=data.features,
-        target=shorten(data.target, 60) if data.target else "",
-        selectors=tuple(shorten(label_family(name, about), 60) for name, about in overview.selectors.items()),
-        resumable=overview.command is not None,
-    )
 
 
 # Results
@@ -260,8 +234,8 @@ class CommonOptions:
     measure: str
     metric: str | None
     level: float
-    measures: tuple[NamedOption, ...]
-    metrics: tuple[NamedOption, ...]
+    measures: tuple[forms.NamedOption, ...]
+    metrics: tuple[forms.NamedOption, ...]
     levels: tuple[float, ...]
 
 
@@ -288,7 +262,7 @@ def choose_options(
     """
     result, labels = snapshot.result, find_labels(snapshot)
     check_level(level)
-    measures = {found.name: found for found in usable_measures(result, subsets)}
+    measures = {usable.name: usable for usable in usable_measures(result, subsets)}
     if measure and MEASURES.spelled(measure) not in measures:
         raise ValueError(
             f"Expected a measure that a study's selections are enough for ({', '.join(measures)}), got {measure[:60]!r}"
@@ -302,10 +276,11 @@ def choose_options(
         metric=metric or next(iter(result.metrics), None),
         level=level,
         measures=tuple(
-            NamedOption(name=name, label=found.about.label, summary=found.summary) for name, found in measures.items()
+            forms.NamedOption(name=name, label=usable.about.label, summary=usable.summary)
+            for name, usable in measures.items()
         ),
-        metrics=tuple(NamedOption(name=name, label=labels.score(name)) for name in result.metrics),
-        levels=list_levels(level),
+        metrics=tuple(forms.NamedOption(name=name, label=labels.score(name)) for name in result.metrics),
+        levels=forms.list_levels(level),
     )
 
 
@@ -328,7 +303,7 @@ def usable_measures(result: StudyResult, subsets: bool) -> list[Measure]:
     return [
         measure
         for measure in MEASURES.values()
-        if measure.kind in kinds and measure.higher_is_better and needs_only_runs(measure)
+        if measure.kind in kinds and measure.higher_is_better and forms.needs_only_runs(measure)
     ]
 
 
@@ -344,16 +319,6 @@ def check_candidate(result: StudyResult, name: str) -> str:
         known = ", ".join(result.candidates[:MAX_NAMED]) + (", …" if len(result.candidates) > MAX_NAMED else "")
         raise ValueError(f"Expected one of the candidates {known}, got {name[:80]!r}.")
     return name
-
-
-def describe_unfinished(result: StudyResult) -> str:
-    """Say that a study has not come to its end; empty if it has."""
-    if result.complete:
-        return ""
-    planned = len(result.candidates) * result.n_splits
-    return (
-        f"The study is not finished: {result.n_outcomes:,} of {planned:,} fits are done. All numbers may still change."
-    )
 
 
 # How a report is to be shown
@@ -388,14 +353,14 @@ class ResultQuery(CommonQuery):
     @property
     def rule_texts(self) -> dict[str, str]:
         """Parameters of the rule, as they were typed."""
-        texts = rule_parameters(self.found_rule, self.parameters)
-        check_names(self.found_rule, texts)
+        texts = forms.rule_parameters(self.found_rule, self.parameters)
+        forms.check_names(self.found_rule, texts)
         return texts
 
     @property
     def lacking(self) -> str:
         """What the rule cannot do without and was not given, in a sentence; empty if it has all."""
-        return missing_parameters(self.found_rule, self.rule_texts)
+        return forms.missing_parameters(self.found_rule, self.rule_texts)
 
     @property
     def pairs(self) -> Pairs:
@@ -406,7 +371,7 @@ class ResultQuery(CommonQuery):
     def arguments(self) -> dict[str, Any]:
         """All of it, as :func:`holdfast.report.summarize` takes it; the default rule while this one lacks a value."""
         rule = {} if self.lacking else {
-            "rule": self.found_rule.about.name, **read_parameters(self.found_rule, self.rule_texts)
+            "rule": self.found_rule.about.name, **forms.read_parameters(self.found_rule, self.rule_texts)
         }  # fmt: skip
         return {
             "candidate": self.candidate or None, "measure": self.measure or None, "metric": self.metric or None,
@@ -418,14 +383,12 @@ def list_options(snapshot: Snapshot, query: ResultQuery) -> dict[str, Any]:
     """Return how a study is shown, and how it could be shown instead; what is not possible is an error."""
     if query.candidate:
         check_candidate(snapshot.result, query.candidate)
-    labels = find_labels(snapshot)
+    candidates = {name: shorten(find_labels(snapshot).candidate(name), 110) for name in snapshot.result.candidates}
     return {
         "candidate": query.candidate,
-        "candidates": [
-            NamedOption(name=name, label=shorten(labels.candidate(name), 110)) for name in snapshot.result.candidates
-        ],
-        "rule": describe_rule(query.found_rule), "rules": list(map(describe_rule, RULES.values())),
-        "parameters": describe_inputs(query.found_rule, query.rule_texts), "lacking": query.lacking,
+        "candidates": [forms.NamedOption(name=name, label=label) for name, label in candidates.items()],
+        "rule": forms.describe_rule(query.found_rule), "rules": list(map(forms.describe_rule, RULES.values())),
+        "parameters": forms.describe_inputs(query.found_rule, query.rule_texts), "lacking": query.lacking,
         "common": choose_options(snapshot, query.measure, query.metric, query.level),
     }  # fmt: skip
 
@@ -455,10 +418,8 @@ def findings_of(snapshot: Snapshot, query: ResultQuery) -> Findings:
     """Return what the verdict is written from, without redraws, which take most of the time of a summary."""
 
     def work_out(result: StudyResult) -> Findings:
-        names, arguments = {field.name for field in fields(ReportOptions)}, {"rule": DEFAULT_RULE, **query.arguments}
-        options = {name: arguments.pop(name) for name in names & set(arguments)}
-        return make_findings(
-            result, ReportOptions(**options, threshold=0.5, X=None, rule_options=arguments, redrawn=False)
-        )
+        arguments = query.arguments
+        options = {known.name: arguments.pop(known.name) for known in fields(ReportOptions) if known.name in arguments}
+        return make_findings(result, ReportOptions(**options, rule_options=arguments, redrawn=False))
 
     return snapshot.remember(("findings", *query.arguments.items()), work_out)

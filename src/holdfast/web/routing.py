@@ -118,10 +118,10 @@ def make_routes(site: "Site", routes: Routes) -> list[StarletteRoute]:
 
 def _answer_json(site: "Site", route: Route) -> Callable[[Request], Any]:
     async def answer(request: Request) -> Response:
-        found = await _call(site, route, request)
-        if isinstance(found, StreamingResponse) and request.method == "HEAD":
-            return Response(status_code=found.status_code, media_type=found.media_type)
-        return found if isinstance(found, Response) else send_json(found, route.status)
+        content = await _call(site, route, request)
+        if isinstance(content, StreamingResponse) and request.method == "HEAD":
+            return Response(status_code=content.status_code, media_type=content.media_type)
+        return content if isinstance(content, Response) else send_json(content, route.status)
 
     return answer
 
@@ -130,11 +130,11 @@ def _answer_page(site: "Site", route: Route) -> Callable[[Request], Any]:
     template = str(route.template)
 
     async def answer(request: Request) -> Response:
-        found = await _call(site, route, request)
-        if isinstance(found, Response):
-            return found
+        content = await _call(site, route, request)
+        if isinstance(content, Response):
+            return content
         return await anyio.to_thread.run_sync(
-            lambda: render_page(template, found, draw=route.draw, parts=route.parts),
+            lambda: render_page(template, content, draw=route.draw, parts=route.parts),
             limiter=site.threads,
             abandon_on_cancel=True,
         )

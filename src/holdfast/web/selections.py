@@ -14,21 +14,11 @@ from numpy.typing import NDArray
 
 from holdfast.inference.designs import RunsByBlock
 from holdfast.inference.estimate import Undefined
+from holdfast.io import selections
 from holdfast.io.delimited import DEFAULT_SEPARATORS
 from holdfast.io.files import as_number, file_ending, read_text
 from holdfast.io.loading import ENDINGS
 from holdfast.io.questions import Question, ReadingError, ask, plain_note
-from holdfast.io.selections import (
-    from_number_frame,
-    holds_matrix,
-    is_exported,
-    least_features,
-    pick_candidate,
-    read_lists,
-    read_preferences,
-    read_selections,
-    write_preferences,
-)
 from holdfast.measures import MEASURES, find_measure
 from holdfast.plots.sources import find_runs_by_block
 from holdfast.preferences import Kind, Preferences
@@ -102,9 +92,9 @@ def read_runs(
         runs = read_orders(path)
     elif layout == "lists":
         runs = _read_lists(path, n_features)
-    elif cached is None and is_exported(path):
+    elif cached is None and selections.is_exported(path):
         exported = read_runs_by_block(path, kind, n_features)
-        runs_by_block = pick_candidate(path, exported, candidate)
+        runs_by_block = selections.pick_candidate(path, exported, candidate)
         return ReadRuns(
             runs_by_block=cut_to_best(runs_by_block, top),
             held=runs_by_block.runs.kind,
@@ -112,10 +102,13 @@ def read_runs(
             candidates=tuple(exported),
         )
     else:
-        runs, note = cached or read_selections(path, **options)
+        runs, note = cached or selections.read_selections(path, **options)
         if cached is None:
             write_cached(path, options, runs, note)
-        held_as, notes = "table" if holds_matrix(path) else "lists", () if note is None else (plain_note(note),)
+        held_as, notes = (
+            "table" if selections.holds_matrix(path) else "lists",
+            () if note is None else (plain_note(note),),
+        )
     return ReadRuns(
         runs_by_block=cut_to_best(find_runs_by_block(runs, None), top), held=runs.kind, layout=held_as, notes=notes
     )
@@ -123,9 +116,9 @@ def read_runs(
 
 def _read_lists(path: Path, n_features: int | None) -> Preferences:
     """Read a text as lists of features, one run per line, whatever its ending says."""
-    runs = read_lists(path)
+    runs = selections.read_lists(path)
     if n_features is None:
-        least = least_features(runs)
+        least = selections.least_features(runs)
         question = ask("n-features", [least] if least else [])
         raise ReadingError("Expected the number of features there were.", question)
     if all(member.isdecimal() and len(member) < 16 for run in runs for member in run):
@@ -207,7 +200,7 @@ def find_layout(path: Path) -> AskedLayout | None:
     if rows is None:
         return None
     orders = _are_orders(rows)
-    if holds_matrix(path):
+    if selections.holds_matrix(path):
         if (np.diff(rows[0]) > 0).all():  # such as 0, 1, 2, by which programs name columns
             return None
         raise _ask(("unnamed", "table", *(("orders", "lists") if orders else ())))
@@ -227,7 +220,7 @@ def _number_rows(path: Path) -> NDArray[np.float64] | None:
     """Return the numbers of a text whose lines all hold equally many of them; None if it is another one."""
     if OTHER_THAN_NUMBERS.search(read_text(path).lstrip().partition("\n")[0]):
         return None  # a header, as of most files: the rest need not be split into cells
-    lines = read_lists(path)
+    lines = selections.read_lists(path)
     width = len(lines[0]) if lines else 0
     if len(lines) < 2 or width < 2 or any(len(line) != width for line in lines):
         return None
@@ -248,7 +241,7 @@ def read_unnamed(path: Path, kind: Kind | None, *, transpose: bool) -> Preferenc
     rows = _expect_numbers(path)
     matrix = rows.T if transpose else rows
     names = [str(number) for number in range(1, matrix.shape[1] + 1)]
-    return from_number_frame(path, pd.DataFrame(matrix, columns=names), None, kind)
+    return selections.from_number_frame(path, pd.DataFrame(matrix, columns=names), None, kind)
 
 
 def read_orders(path: Path) -> Preferences:
@@ -277,7 +270,11 @@ MIN_CACHED_BYTES = 100_000
 def read_cached(path: Path, options: Mapping[str, Any]) -> tuple[Preferences, str | None] | None:
     """Return what was read from a file with these options, and the note on it; None if it was not cached."""
     cached, about = (cache_file(path, "read", options, ending) for ending in (".parquet", ".json"))
-    return (read_preferences(cached), json.loads(about.read_text(encoding="utf-8"))) if cached.exists() else None
+    return (
+        (selections.read_preferences(cached), json.loads(about.read_text(encoding="utf-8")))
+        if cached.exists()
+        else None
+    )
 
 
 def write_cached(path: Path, options: Mapping[str, Any], preferences: Preferences, note: str | None) -> None:
@@ -286,4 +283,4 @@ def write_cached(path: Path, options: Mapping[str, Any], preferences: Preference
         return
     write_private(cache_file(path, "read", options, ".json"), json.dumps(note))
     with replacing(cache_file(path, "read", options, ".parquet")) as file:
-        write_preferences(preferences, file)
+        selections.write_preferences(preferences, file)

@@ -107,8 +107,7 @@ def _run(
     **options: Any,
 ) -> None:
     """Answer requests until a signal comes."""
-    from holdfast.web import worker
-    from holdfast.web.app import create_app
+    from holdfast.web import create_app, worker
     from holdfast.web.connections import PageServer, configure
 
     app = create_app(folder.path, **options)

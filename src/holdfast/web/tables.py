@@ -147,8 +147,8 @@ async def find_columns(site: "Site", upload: Upload, query: TableQuery, text: st
     arguments = {"path": str(site.uploads.path(upload)), "reading": reading, "transpose": bool(query.transpose)}
     names: list[str] = await _run_once(site, upload, "list_columns", arguments)
     sought = text[:MAX_LENGTH].lower()
-    found = [name for name in names if sought in name.lower()]
-    return sorted(found, key=lambda name: not name.lower().startswith(sought))
+    matching = [name for name in names if sought in name.lower()]
+    return sorted(matching, key=lambda name: not name.lower().startswith(sought))
 
 
 async def _run_once(site: "Site", upload: Upload, name: str, arguments: Mapping[str, Any]) -> Any:
@@ -162,15 +162,15 @@ async def _run_once(site: "Site", upload: Upload, name: str, arguments: Mapping[
     return known["answer"]
 
 
-def read_facts(found: TableInspection) -> Facts:
+def read_facts(table: TableInspection) -> Facts:
     """Return what a plan has to know of a table that can be read; else say why it cannot."""
-    record = found.record
+    record = table.record
     if record is None:
-        why = found.problem or (found.question.sentence if found.question else "The table cannot be read yet.")
-        raise TaskError(why, None if found.question is None else vars(found.question))
+        why = table.problem or (table.question.sentence if table.question else "The table cannot be read yet.")
+        raise TaskError(why, None if table.question is None else vars(table.question))
     classes = len(record.classes)
     return Facts(
-        name=found.name, rows=record.rows, features=record.features, task=record.task, n_classes=classes
+        name=table.name, rows=record.rows, features=record.features, task=record.task, n_classes=classes
     )  # fmt: skip
 
 

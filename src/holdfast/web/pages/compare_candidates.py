@@ -17,25 +17,17 @@ from holdfast.preferences import Preferences
 from holdfast.report.features import record_map
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
 from holdfast.report.records import Labels, SelectionMap
+from holdfast.report.verdict import warn_of_unfinished
 from holdfast.study import StudyResult
 from holdfast.study.stabilities import CommonMeasure, common_size
 from holdfast.text import describe_interval, display_names, format_count, format_number, format_p_value
 from holdfast.tradeoff.changes import compare_scores
 from holdfast.tradeoff.points import default_test, differ, make_points
 from holdfast.tradeoff.rules import RULES
+from holdfast.web import results
 from holdfast.web.measuring import compare_features
 from holdfast.web.pages.tradeoff import choose_candidate, find_candidates, make_candidate
 from holdfast.web.rendering import Page
-from holdfast.web.results import (
-    CommonOptions,
-    CommonQuery,
-    Snapshot,
-    check_candidate,
-    choose_options,
-    describe_unfinished,
-    find_labels,
-    without_warnings,
-)
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
 
@@ -97,7 +89,7 @@ TESTS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairQuery(CommonQuery):
+class PairQuery(results.CommonQuery):
     """Which candidates to set side by side.
 
     Attributes
@@ -108,33 +100,6 @@ class PairQuery(CommonQuery):
 
     first: str = ""
     second: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairedDifference:
-    """First minus second, with its test.
-
-    Attributes
-    ----------
-    difference, low, high : float
-        The difference and the ends of its interval; these are undefined if the test has none.
-    p_value : float
-        Two-sided p-value; undefined if there was nothing to test.
-    differs : bool
-        Whether the test finds a difference at the level of the page.
-    test : str
-        How it was tested.
-    sentence : str
-        The same in a sentence.
-    """
-
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    differs: bool
-    test: str
-    sentence: str
 
 
 def draw_maps(page: Page) -> dict[str, str]:
@@ -151,10 +116,10 @@ def draw_maps(page: Page) -> dict[str, str]:
 def show_pair(site: Site, study: str, query: PairQuery) -> Page:
     """Set two candidates side by side: stability, score, and the features that one gains and loses."""
     state, snapshot = site.launcher.state(study), site.results.get(study)
-    result, labels = snapshot.result, find_labels(snapshot)
-    options = choose_options(snapshot, query.measure, query.metric, query.level)
+    result, labels = snapshot.result, results.find_labels(snapshot)
+    options = results.choose_options(snapshot, query.measure, query.metric, query.level)
     for name in filter(None, (query.first, query.second)):
-        check_candidate(result, name)
+        results.check_candidate(result, name)
     first, second = find_pair(snapshot, options, query)
     page = Page(
         state=state, labels=labels, options=options, candidates=tuple(result.candidates), first=first, second=second,
@@ -163,16 +128,18 @@ def show_pair(site: Site, study: str, query: PairQuery) -> Page:
     )  # fmt: skip
     if not page.missing:
         key = ("pair", first, second, options.metric, options.measure, options.level)
-        vars(page).update(snapshot.remember(key, lambda result: without_warnings(lambda: _compare(result, page))))
+        vars(page).update(
+            snapshot.remember(key, lambda result: results.without_warnings(lambda: _compare(result, page)))
+        )
     return page
 
 
-def find_pair(snapshot: Snapshot, options: CommonOptions, query: PairQuery) -> tuple[str, str]:
+def find_pair(snapshot: results.Snapshot, options: results.CommonOptions, query: PairQuery) -> tuple[str, str]:
     """Return the names that were asked for; for those left out the chosen candidate, and the one after it."""
     if query.first and query.second:
         return query.first, query.second
     choice, _ = choose_candidate(snapshot, RULES["one-se"], options, {})
-    rows = find_candidates(snapshot, options, choice, find_labels(snapshot))
+    rows = find_candidates(snapshot, options, choice, results.find_labels(snapshot))
     often = sorted(rows, key=lambda row: -row.chosen_in if row.chosen_in == row.chosen_in else 0.0)
     names = [choice.candidate] if choice else []
     names += [row.candidate for row in often if row.candidate not in names]
@@ -216,7 +183,7 @@ def _as_subsets(result: StudyResult, name: str, common: CommonMeasure) -> RunsBy
 # Differences
 
 
-def _compare_stability(result: StudyResult, page: Page) -> PairedDifference | None:
+def _compare_stability(result: StudyResult, page: Page) -> dict[str, Any] | None:
     try:
         compared = result.compare([page.first, page.second], page.options.measure, level=page.options.level)
     except ValueError:
@@ -228,7 +195,7 @@ def _compare_stability(result: StudyResult, page: Page) -> PairedDifference | No
     )  # fmt: skip
 
 
-def _compare_score(result: StudyResult, page: Page) -> PairedDifference | None:
+def _compare_score(result: StudyResult, page: Page) -> dict[str, Any] | None:
     options = page.options
     if options.metric is None:
         return None
@@ -248,8 +215,11 @@ def _compare_score(result: StudyResult, page: Page) -> PairedDifference | None:
 
 def _make_difference(
     page: Page, what: str, difference: float, low: float, high: float, p: float, test: str
-) -> PairedDifference | None:
-    """A difference with its sentence, of the candidate that has more; that they differ only if the test says so."""
+) -> dict[str, Any] | None:
+    """A difference with its sentence, of the candidate that has more; that they differ only if the test says so.
+
+    The interval is undefined if the test has none, the p-value if there was nothing to test.
+    """
     if math.isnan(difference):
         return None
     differs = p <= 1 - page.options.level
@@ -265,13 +235,14 @@ def _make_difference(
         sentence = f"Whether the two differ in {what} could not be tested: too few resamples are shared by both."
     elif differs:
         sentence = f"The two differ in {what}: {gap} {figures}."
-    return PairedDifference(
-        difference=difference, low=low, high=high, p_value=p, differs=differs, test=TESTS[test], sentence=sentence
-    )
+    return {
+        "difference": difference, "low": low, "high": high, "p_value": p, "differs": differs, "test": TESTS[test],
+        "sentence": sentence,
+    }  # fmt: skip
 
 
 def _notes(result: StudyResult, page: Page, subsets: Sequence[RunsByBlock]) -> tuple[str, ...]:
-    n, notes = len(result.candidates), [describe_unfinished(result)]
+    n, notes = len(result.candidates), [warn_of_unfinished(result)]
     if n > 2:
         notes.append(
             f"The tests are of this pair alone. {n} candidates make {n * (n - 1) // 2:,} pairs, and of many pairs some "

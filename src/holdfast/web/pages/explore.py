@@ -23,10 +23,11 @@ from holdfast.web.site import Site
 routes = Routes()
 
 Joint: TypeAlias = Literal["independent", "turns", "together", "same-size"]
-Cells: TypeAlias = NDArray[np.bool_]
+Drawn: TypeAlias = NDArray[np.bool_]
+"""Which run, in rows, selects which feature."""
 
 MAX_REPETITIONS, LEAST_REPETITIONS = 200, 25
-MAX_CELLS = 1_000_000
+MAX_ENTRIES = 1_000_000
 """Runs × features of all repetitions together, beyond which there are fewer, so that an answer comes at once."""
 TOGETHER = 0.95
 """Correlation of the scores behind the selections of features that come together."""
@@ -67,30 +68,30 @@ class Scenario:
         """The stability that more and more runs tend to."""
         return population_stability(self.p)
 
-    def draw(self, n_runs: int, rng: np.random.Generator) -> Cells:
+    def draw(self, n_runs: int, rng: np.random.Generator) -> Drawn:
         """Draw runs: which of them selects which feature."""
         if self.joint == "same-size":
             return draw_turns(self.p, n_runs, rng)
         if not self.groups:
-            return _cells(make_selections(p=self.p, n_runs=n_runs, random_state=rng))
+            return _as_matrix(make_selections(p=self.p, n_runs=n_runs, random_state=rng))
         grouped = self._draw_groups(n_runs, rng)
         if self.n_grouped == len(self.p):
             return grouped
         others = make_selections(p=self.p[self.n_grouped :], n_runs=n_runs, random_state=rng)
-        return np.hstack([grouped, _cells(others)])
+        return np.hstack([grouped, _as_matrix(others)])
 
-    def _draw_groups(self, n_runs: int, rng: np.random.Generator) -> Cells:
+    def _draw_groups(self, n_runs: int, rng: np.random.Generator) -> Drawn:
         if self.joint == "together":
             p = self.p[: self.n_grouped]
             runs = make_selections(p=p, n_runs=n_runs, correlation=TOGETHER, block=self.group, random_state=rng)
-            return _cells(runs)
+            return _as_matrix(runs)
         drawn = np.empty((n_runs, self.n_grouped), dtype=bool)
         alike: dict[tuple[float, ...], list[range]] = {}
         for columns in self.groups:
             alike.setdefault(tuple(self.p[column] for column in columns), []).append(columns)
         for p, groups in alike.items():  # groups with the same probabilities are drawn at once
-            cells = draw_turns(p, n_runs * len(groups), rng).reshape(len(groups), n_runs, len(p))
-            for columns, part in zip(groups, cells, strict=True):
+            by_group = draw_turns(p, n_runs * len(groups), rng).reshape(len(groups), n_runs, len(p))
+            for columns, part in zip(groups, by_group, strict=True):
                 drawn[:, columns.start : columns.stop] = part
         return drawn
 
@@ -102,18 +103,15 @@ class Scenario:
         return GivenSimilarity(alike)
 
 
-def draw_turns(p: Sequence[float], n_runs: int, rng: np.random.Generator) -> Cells:
+def draw_turns(p: Sequence[float], n_runs: int, rng: np.random.Generator) -> Drawn:
     """Draw features with given probabilities, in each run as many as their sum says, up or down to a whole number."""
     total = math.fsum(p)
     whole = [*p, max(0.0, math.ceil(total - 1e-9) - total)]  # a last one that is none makes the sum a whole number
-    return _cells(make_selections(p=whole, n_runs=n_runs, fixed_size=True, random_state=rng))[:, :-1]
+    return _as_matrix(make_selections(p=whole, n_runs=n_runs, fixed_size=True, random_state=rng))[:, :-1]
 
 
-def _cells(runs: Preferences) -> Cells:
-    indices, pointers = runs.lists()
-    cells = np.zeros((runs.n_runs, runs.n_features), dtype=bool)
-    cells[np.repeat(np.arange(runs.n_runs), np.diff(pointers)), indices] = True
-    return cells
+def _as_matrix(runs: Preferences) -> Drawn:
+    return runs.to_sparse().toarray().astype(bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +142,10 @@ class Simulation:
 def simulate(scenario: Scenario, n_runs: int, seed: int) -> Simulation:
     """Draw runs and measure them, and repeat that."""
     rng = np.random.default_rng(seed)
-    cells = scenario.draw(n_runs, rng)
-    runs = Preferences.from_matrix(cells)
-    repeated = scenario.draw(n_runs * count_repetitions(cells.size), rng)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an undefined stability says so itself
+    drawn_once = scenario.draw(n_runs, rng)
+    runs = Preferences.from_matrix(drawn_once)
+    repeated = scenario.draw(n_runs * count_repetitions(drawn_once.size), rng)
+    with warnings.catch_warnings(action="ignore"):  # an undefined stability says so itself
         similarity = scenario.similarity() if scenario.groups and scenario.joint == "turns" else None
         return Simulation(
             runs=runs,
@@ -162,9 +159,9 @@ def simulate(scenario: Scenario, n_runs: int, seed: int) -> Simulation:
         )
 
 
-def count_repetitions(n_cells: int) -> int:
-    """How often runs of so many cells are drawn again."""
-    return max(LEAST_REPETITIONS, min(MAX_REPETITIONS, MAX_CELLS // n_cells))
+def count_repetitions(n_entries: int) -> int:
+    """How often runs of so many entries are drawn again."""
+    return max(LEAST_REPETITIONS, min(MAX_REPETITIONS, MAX_ENTRIES // n_entries))
 
 
 # The page
@@ -288,21 +285,21 @@ def show_explorer(site: Site, query: ExploreQuery) -> Page:
     p = (query.likely,) * query.relevant + (query.rare,) * (query.features - query.relevant)
     p = (*query.p, *p[len(query.p) :])
     scenario = Scenario(p=p, n_grouped=query.relevant, group=query.group, joint=query.joint)
-    found = simulate(scenario, query.runs, query.seed)
-    sizes, repetitions = found.runs.sizes, count_contained(found)
+    simulation = simulate(scenario, query.runs, query.seed)
+    sizes, repetitions = simulation.runs.sizes, count_contained(simulation)
     return Page(
         settings=query,
         probabilities=p,
-        frequencies=tuple(found.runs.frequency.tolist()),
+        frequencies=tuple(simulation.runs.frequency.tolist()),
         mean_size=float(sizes.mean()),
         least_size=int(sizes.min()),
         largest_size=int(sizes.max()),
-        population=found.population,
-        estimate=record_stability(found.estimate, LEVEL),
-        with_stand_ins=None if found.with_stand_ins is None else record_stability(found.with_stand_ins, LEVEL),
-        map=tuple(tuple(found.runs.selected(run)) for run in range(min(query.runs, MAX_ROWS))),
+        population=simulation.population,
+        estimate=record_stability(simulation.estimate, LEVEL),
+        with_stand_ins=simulation.with_stand_ins and record_stability(simulation.with_stand_ins, LEVEL),
+        map=tuple(tuple(simulation.runs.selected(run)) for run in range(min(query.runs, MAX_ROWS))),
         repetitions=repetitions,
-        sentences=tuple(describe(found, repetitions, query)),
+        sentences=tuple(describe(simulation, repetitions, query)),
         presets=PRESETS,
         n_sliders=min(MAX_SLIDERS, query.features),
         limits=LIMITS | {"relevant": (0, query.features)},
@@ -324,12 +321,12 @@ def check_query(query: ExploreQuery) -> None:
         raise ValueError("Expected probabilities from 0 to 1 for p, got others.")
 
 
-def count_contained(found: Simulation) -> Repetitions:
+def count_contained(simulation: Simulation) -> Repetitions:
     """Count the intervals that contain the population value, and where the estimates lie."""
-    values = np.array([estimate.value for estimate in found.repetitions])
-    ends = np.array([tuple(estimate.ci(LEVEL)) for estimate in found.repetitions])
+    values = np.array([estimate.value for estimate in simulation.repetitions])
+    ends = np.array([tuple(estimate.ci(LEVEL)) for estimate in simulation.repetitions])
     rounding = 1e-9  # of runs that all agree, the interval ends at 1
-    contained = (ends[:, 0] <= found.population + rounding) & (found.population <= ends[:, 1] + rounding)
+    contained = (ends[:, 0] <= simulation.population + rounding) & (simulation.population <= ends[:, 1] + rounding)
     has_interval, known = np.isfinite(ends).all(axis=1), np.isfinite(values)
     n_bars = round((1 - LOWEST) / BIN)
     index = np.clip(np.floor((values[known] - LOWEST) / BIN + 1e-9), 0, n_bars - 1).astype(int)
@@ -350,24 +347,24 @@ def count_contained(found: Simulation) -> Repetitions:
 # In words
 
 
-def describe(found: Simulation, repetitions: Repetitions, query: ExploreQuery) -> list[str]:
+def describe(simulation: Simulation, repetitions: Repetitions, query: ExploreQuery) -> list[str]:
     """What is seen, in sentences."""
-    estimate, runs = found.estimate, format_count(query.runs, "run")
-    if math.isnan(found.population):
+    estimate, runs = simulation.estimate, format_count(query.runs, "run")
+    if math.isnan(simulation.population):
         return ["The stability is undefined: every run selects all features, or every run selects none."]
     if math.isnan(estimate.value):
         return [f"The stability of these {runs} is undefined: {estimate.note}."]
-    true, (low, high) = format_number(found.population), estimate.ci(LEVEL)
+    true, (low, high) = format_number(simulation.population), estimate.ci(LEVEL)
     sentences = [f"The stability of these {runs} is {format_number(estimate.value)}{_interval(estimate)}."]
     if math.isnan(low):
         sentences.append(f"With endless runs it would tend to {true}. There is no interval: {estimate.note}.")
     else:
-        inside = "inside" if low - 1e-9 <= found.population <= high + 1e-9 else "outside"
+        inside = "inside" if low - 1e-9 <= simulation.population <= high + 1e-9 else "outside"
         sentences.append(f"With endless runs it would tend to {true}, its true value, which is {inside} the interval.")
     sentences += _describe_repetitions(repetitions, true)
-    if found.with_stand_ins is not None:
-        sentences.append(_describe_stand_ins(found.with_stand_ins))
-    if query.joint in ("together", "same-size") or (query.joint == "turns" and found.with_stand_ins is None):
+    if simulation.with_stand_ins is not None:
+        sentences.append(_describe_stand_ins(simulation.with_stand_ins))
+    if query.joint in ("together", "same-size") or (query.joint == "turns" and simulation.with_stand_ins is None):
         sentences.append(
             "How features go together does not change the true value, which depends on the probabilities alone; it "
             "changes how much the estimate varies."

@@ -19,10 +19,10 @@ from holdfast.preferences import Preferences
 from holdfast.replication import check_features
 from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.features import describe_effects, make_feature, show_name
-from holdfast.report.records import Feature, Features, FeatureTable, ReportOptions
+from holdfast.report.records import NO_TABLE, Feature, Features, ReportOptions
 from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
-from holdfast.study.stabilities import take_best
+from holdfast.study.stabilities import features_that_count, subsets_that_count
 from holdfast.text import format_count, format_percent
 from holdfast.tradeoff import SelectedFeatures
 from holdfast.tradeoff.selected import (
@@ -36,7 +36,6 @@ from holdfast.tradeoff.selected import (
     UNTESTED,
     compare_with_guessing,
     default_candidate,
-    features_that_count,
     judge_features,
 )
 from holdfast.web.guard import RefusedError
@@ -57,7 +56,6 @@ VERDICTS = (
     AT_MOST_TWICE,
 )  # fmt: skip
 """All that is said of a feature, the best first."""
-NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +115,7 @@ class CandidateFeatures:
         row_of = {column: row for row, column in enumerate(self.columns.tolist())}
         known = [column for column in columns if column in row_of]
         names = [self.runs.features[column] for column in known]
-        options = ReportOptions(
-            candidate=self.found.candidate, rule="one-se", metric=None, measure=None, level=LEVEL, threshold=THRESHOLD,
-            X=None,
-        )  # fmt: skip
-        effects = dict(zip(known, describe_effects(self.result, self.found, names, options), strict=True))
+        effects = dict(zip(known, describe_effects(self.result, self.found, names, ReportOptions()), strict=True))
         rows = self.found.frame.iloc[[row_of[column] for column in known]].to_dict(orient="records")
         facts: dict[int, dict[Any, Any]] = dict(zip(known, rows, strict=True))
         features = self.runs.features
@@ -163,18 +157,11 @@ def find_columns(snapshot: Snapshot, names: Sequence[str]) -> tuple[int, ...]:
     return tuple(columns[name] for name in names)
 
 
-def read_subsets(result: StudyResult, candidate: str) -> Preferences:
-    """Return what each resample selected; of rankings and weights the best features."""
-    runs = result.preferences(candidate)
-    top = None if runs.kind == "subset" else features_that_count(result, candidate)
-    return runs if top is None else take_best(runs, top)
-
-
 def find_features(snapshot: Snapshot, candidate: str) -> CandidateFeatures:
     """Return the features of a candidate; raises ValueError, with the reason, if nothing can be said of them."""
 
     def find(result: StudyResult) -> CandidateFeatures:
-        runs = read_subsets(result, candidate)
+        runs = subsets_that_count(result, candidate)
         found = without_warnings(lambda: result.features(candidate, level=LEVEL, threshold=THRESHOLD))
         column_of = {feature: column for column, feature in enumerate(runs.features)}
         columns = np.array([column_of[feature] for feature in found.frame["feature"]], dtype=np.int64)
@@ -246,7 +233,7 @@ def _count_all(result: StudyResult) -> dict[str, tuple[NDArray[np.int32], int]]:
     counted = {}
     for candidate in result.candidates:
         try:
-            runs = read_subsets(result, candidate)
+            runs = subsets_that_count(result, candidate)
             counted[candidate] = runs.counts.astype(np.int32), runs.n_runs
         except ValueError:  # none of its fits has finished
             counted[candidate] = np.zeros(0, dtype=np.int32), 0

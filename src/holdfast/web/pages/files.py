@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from holdfast.report import render
-from holdfast.report.render import csv_text, page_policy
+from holdfast.report.rendering import csv_text, page_policy
 from holdfast.study.store import copy_store
 from holdfast.web import rendering
 from holdfast.web.folder import Purpose, Upload, safe_name

@@ -3,12 +3,10 @@
 import io
 import re
 import shlex
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-import pandas as pd
 from starlette.responses import RedirectResponse
 
 from holdfast.datasets import load_example
@@ -17,11 +15,11 @@ from holdfast.io.inspection import SelectionsInspection
 from holdfast.io.questions import Question
 from holdfast.measures import find_measure
 from holdfast.plots.embed import draw_figure
-from holdfast.plots.forest import COLUMNS, draw_forest
+from holdfast.plots.forest import draw_forest
 from holdfast.plots.selection_map import draw_selection_map
-from holdfast.report.pictures import COLUMNS_OF_FIGURES, map_frames
-from holdfast.report.records import Features, FeatureTable
-from holdfast.report.render import pack_table
+from holdfast.report.pictures import COLUMNS_OF_FIGURES, list_stabilities, map_frames
+from holdfast.report.records import NO_TABLE, Features
+from holdfast.report.rendering import pack_table
 from holdfast.serialization import from_plain
 from holdfast.text import display_names
 from holdfast.web.folder import Upload
@@ -67,7 +65,6 @@ def list_answers(address: str, query: Any, question: Question | None) -> tuple[d
 
 SELECTIONS_SECONDS = 60
 """Seconds in which selections must be read and measured."""
-NO_TABLE = FeatureTable(feature=(), count=(), frequency=(), low=(), high=(), variance_share=())
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 EXAMPLES = {"ten-best": 10, "five-best": 5}
 """Examples by name: how many of the best features of each bootstrap sample count as selected."""
@@ -126,13 +123,8 @@ async def paste_selections(site: Site, form: PastedText) -> RedirectResponse:
     if not form.text.strip():
         raise RefusedError(400, "There are no selections in the field: paste them first, one run in each line.")
     name = re.sub(r"(?i)\.(txt|csv|tsv|json)$", "", form.called.strip()) or "pasted"
-    content = form.text.encode("utf-8", "replace")
-
-    async def pieces() -> AsyncIterator[bytes]:
-        yield content
-
     free = site.uploads.free_name(f"{name}.{form.form or guess_ending(form.text)}")
-    upload = await site.uploads.receive(free, "selections", len(content), pieces())
+    upload = await site.uploads.store(free, "selections", form.text.encode("utf-8", "replace"))
     return RedirectResponse(f"/selections/{upload.upload}", 303)
 
 
@@ -159,13 +151,7 @@ async def add_example(site: Site, example: str) -> Upload:
     frame.to_csv(text, index_label="run")
     content, name = text.getvalue().encode(), f"example-{example}.csv"
     known = (upload for upload in site.uploads.list("selections") if (upload.name, upload.size) == (name, len(content)))
-    if (upload := next(known, None)) is not None:
-        return upload
-
-    async def pieces() -> AsyncIterator[bytes]:
-        yield content
-
-    return await site.uploads.receive(name, "selections", len(content), pieces())
+    return next(known, None) or await site.uploads.store(name, "selections", content)
 
 
 # One file
@@ -174,12 +160,12 @@ async def add_example(site: Site, example: str) -> Upload:
 @routes.page("/selections/{upload}", "measure_selections.html.j2", draw=lambda page: draw_selections(page))
 async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Page:
     """Measure how stable uploaded selections are."""
-    found = site.uploads.get(upload, "selections")
+    file = site.uploads.get(upload, "selections")
     check_level(query.level)
     parse_undefined(query.undefined)
     if not 0.001 <= query.half_width <= 1:
         raise ValueError(f"Expected a half width from 0.001 to 1, got {query.half_width:g}.")
-    path, reading = str(site.uploads.path(found)), list_reading(query)
+    path, reading = str(site.uploads.path(file)), list_reading(query)
     measurement, question, problem, preview = None, None, "", None
     try:
         options = {"measure": query.measure, "level": query.level, "undefined": query.undefined}
@@ -195,21 +181,21 @@ async def show_selections(site: Site, upload: str, query: SelectionsQuery) -> Pa
             preview = await _preview(site, path)
         if preview is not None and question is not None and question.option == "layout":
             preview = replace(preview, kind_reason="")  # which is what is asked
-    address = f"/selections/{found.upload}"
+    address = f"/selections/{file.upload}"
     return Page(
-        upload=found,
+        upload=file,
         asked=query,
         default=DEFAULT_QUERY,
         levels=list_levels(query.level),
         measurement=measurement,
         question=question,
-        answers=list_answers(address, query, question or _ask_for_layout(found, query, problem)),
+        answers=list_answers(address, query, question or _ask_for_layout(file, query, problem)),
         problem=problem,
         preview=preview,
         measures=() if measurement is None else list_measures(measurement.kind),
-        others=tuple(other for other in site.uploads.list("selections") if other.upload != found.upload),
+        others=tuple(other for other in site.uploads.list("selections") if other.upload != file.upload),
         command=_command(
-            found.name,
+            file.name,
             query,
             query.measure if measurement is None else measurement.measure,
             unnamed=measurement is not None and (UNNAMED in measurement.notes or query.layout == "orders"),
@@ -333,14 +319,7 @@ def draw_comparison(page: Page) -> dict[str, str]:
     if comparison is None:
         return {}
     measure = find_measure(comparison.measure).about.label
-    rows = [
-        (
-            selection.name, measure, stability.value, stability.low, stability.high, stability.n_runs,
-            stability.strength, stability.reason, selection.letters,
-        )
-        for selection in comparison.selections
-        for stability in [selection.stability]
-    ]  # fmt: skip
-    data, options = pd.DataFrame(rows, columns=COLUMNS), {"level": comparison.level, "top": comparison.top}
+    rows = ((selection.name, measure, selection.stability, selection.letters) for selection in comparison.selections)
+    data, options = list_stabilities(rows), {"level": comparison.level, "top": comparison.top}
     columns = COLUMNS_OF_FIGURES["forest"]
     return {"forest": draw_figure("figure-forest", draw_forest, data, axis="stability", columns=columns, **options)}

@@ -44,10 +44,10 @@ def choose_data(site: Site) -> Page:
 @routes.page("/data/known/{name}", "table.html.j2")
 async def show_known(site: Site, name: str) -> Page:
     """Show a data set that needs no file."""
-    found = from_plain(TableInspection, await site.run_task("inspect_known", {"name": tables.find_known(name)}))
+    table = from_plain(TableInspection, await site.run_task("inspect_known", {"name": tables.find_known(name)}))
     address = f"/data/known/{name}"
     return Page(
-        name=name, address=address, is_known=True, table=found, how=describe_reading(found), plan=f"{address}/plan",
+        name=name, address=address, is_known=True, table=table, how=describe_reading(table), plan=f"{address}/plan",
         reading=tables.AS_FOUND, said=(), passed_on=(), problem="", fields=(), others=(),
     )  # fmt: skip
 
@@ -96,13 +96,13 @@ def list_fields(query: TableQuery, sheets: Sequence[str], others: Sequence[Uploa
     return fields
 
 
-def describe_reading(found: TableInspection) -> str:
+def describe_reading(table: TableInspection) -> str:
     """Say how a table was read: its size and its format."""
-    if not found.rows:
+    if not table.rows:
         return "It could not be read as a table yet; these are its first lines."
-    size = f"{found.rows:,} rows and {found.columns:,} columns"
-    is_said = not found.file_format or any(note.startswith("Read as ") for note in found.notes)
-    return f"{size}." if is_said else f"{size}, read as {found.file_format}."
+    size = f"{table.rows:,} rows and {table.columns:,} columns"
+    is_said = not table.file_format or any(note.startswith("Read as ") for note in table.notes)
+    return f"{size}." if is_said else f"{size}, read as {table.file_format}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +121,8 @@ class ColumnQuery(TableQuery):
 @routes.data("/data/{upload}/columns")
 async def search_columns(site: Site, upload: str, query: ColumnQuery) -> dict[str, Any]:
     """Find columns of a table by a part of their names."""
-    found = await tables.find_columns(site, tables.find_table(site, upload), query, query.text)
-    return {"columns": found[:MAX_FOUND], "total": len(found)}
+    columns = await tables.find_columns(site, tables.find_table(site, upload), query, query.text)
+    return {"columns": columns[:MAX_FOUND], "total": len(columns)}
 
 
 # The plan
@@ -132,7 +132,7 @@ SIZES = (1, 2, 3, 5, 10, 20, 50)
 N_SIZES = 3
 LARGE_SIZE, WIDE = 20, 500
 """Sizes above the first are for tables of at least the second number of features."""
-MANY_CELLS = 5_000_000
+MANY_ENTRIES = 5_000_000
 """Of a table with more entries, fewer resamples are made at first."""
 
 
@@ -153,7 +153,7 @@ async def plan_table(site: Site, upload: str, query: TableQuery) -> Page:
 
 def _page(site: Site, facts: Facts, data: DataChoice, address: str) -> Page:
     offers = available_parts(facts.task, facts.n_classes)
-    if facts.rows * facts.features > MANY_CELLS:
+    if facts.rows * facts.features > MANY_ENTRIES:
         offers = replace(offers, perturbations=tuple(map(_with_fewer, offers.perturbations)))
     return Page(
         facts=facts,

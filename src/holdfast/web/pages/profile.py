@@ -15,20 +15,13 @@ from holdfast.plots.lines import draw_profile, profile_data
 from holdfast.report.features import show_name
 from holdfast.report.labels import make_labels
 from holdfast.report.records import Labels
+from holdfast.report.verdict import warn_of_unfinished
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
 from holdfast.text import describe_interval, format_count, format_number, format_score
 from holdfast.tradeoff.profiles import SizeProfile, cut_to_sizes, find_sizes, gives_orders
+from holdfast.web import results
 from holdfast.web.rendering import Page
-from holdfast.web.results import (
-    CommonOptions,
-    CommonQuery,
-    Snapshot,
-    choose_options,
-    describe_unfinished,
-    find_labels,
-    without_warnings,
-)
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
 
@@ -77,7 +70,7 @@ KNOTS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeQuery(CommonQuery):
+class SizeQuery(results.CommonQuery):
     """Whose selection of a number of features, by what measure of subsets.
 
     Attributes
@@ -126,7 +119,7 @@ def draw_lines(page: Page) -> dict[str, str]:
 def show_profile(site: Site, study: str, query: ProfileQuery) -> Page:
     """Show stability over the number of features, and what is selected at one of them."""
     state, snapshot = site.launcher.state(study), site.results.get(study)
-    options = choose_options(snapshot, query.measure, query.metric, query.level, subsets=True)
+    options = results.choose_options(snapshot, query.measure, query.metric, query.level, subsets=True)
     sources, source = find_sources(snapshot), find_source(snapshot, query.family)
     if source is None:
         lines: list[dict[str, Any]] = []
@@ -141,10 +134,10 @@ def show_profile(site: Site, study: str, query: ProfileQuery) -> Page:
     knots = KNOTS.format("0.2") if any(line["knots"] for line in lines) else ""
     nested = "The samples of full size are measured here." if snapshot.result.design == "nested_subsamples" else ""
     return Page(
-        state=state, labels=find_labels(snapshot), options=options, sources=sources, source=source,
+        state=state, labels=results.find_labels(snapshot), options=options, sources=sources, source=source,
         together=query.together, lines=tuple(lines), knots=knots,
         at=None if source is None else select_size(snapshot, source, size, options),
-        notes=tuple(filter(None, [describe_unfinished(snapshot.result), nested])),
+        notes=tuple(filter(None, [warn_of_unfinished(snapshot.result), nested])),
     )  # fmt: skip
 
 
@@ -154,7 +147,7 @@ def read_size(site: Site, study: str, size: str, query: SizeQuery) -> dict[str, 
     snapshot = site.results.get(study)
     if not size.isascii() or not size.isdigit() or len(size) > 9:
         raise ValueError(f"Expected a number of features, got {size[:60]!r}.")
-    options = choose_options(snapshot, query.measure, query.metric, query.level, subsets=True)
+    options = results.choose_options(snapshot, query.measure, query.metric, query.level, subsets=True)
     source = find_source(snapshot, query.family)
     if source is None:
         raise ValueError(f"There are no orders of features to cut: {find_sources(snapshot)[0].missing}.")
@@ -164,9 +157,9 @@ def read_size(site: Site, study: str, size: str, query: SizeQuery) -> dict[str, 
 # Who has a profile
 
 
-def find_sources(snapshot: Snapshot) -> tuple[ProfileSource, ...]:
+def find_sources(snapshot: results.Snapshot) -> tuple[ProfileSource, ...]:
     """Return all selectors, and candidates that order all features, with the sizes that can be asked for."""
-    labels = find_labels(snapshot)
+    labels = results.find_labels(snapshot)
 
     def list_sources(result: StudyResult) -> tuple[ProfileSource, ...]:
         sources = []
@@ -192,7 +185,7 @@ def _source(result: StudyResult, name: str, label: str) -> ProfileSource:
     return ProfileSource(name=name, label=label, least=sizes[0], most=sizes[-1], sizes=listed)
 
 
-def find_source(snapshot: Snapshot, name: str) -> ProfileSource | None:
+def find_source(snapshot: results.Snapshot, name: str) -> ProfileSource | None:
     """Return the selector that was asked for, or the first that has a profile; None if none has."""
     sources = find_sources(snapshot)
     if not name:
@@ -210,13 +203,13 @@ def find_source(snapshot: Snapshot, name: str) -> ProfileSource | None:
 
 
 def make_line(
-    result: StudyResult, name: str, options: CommonOptions, sizes: Sequence[int] | None = None
+    result: StudyResult, name: str, options: results.CommonOptions, sizes: Sequence[int] | None = None
 ) -> dict[str, Any]:
     """Return the profile of a selector: its knots, and the rows of its frame, with scores where there are some."""
     metric = options.metric if result.has_scores else None
 
     def find_profile(metric: str | None) -> SizeProfile:
-        return without_warnings(
+        return results.without_warnings(
             lambda: result.profile(name, options.measure, sizes=sizes, metric=metric, level=options.level)
         )
 
@@ -241,7 +234,9 @@ def default_size(line: Mapping[str, Any]) -> int:
 # One size
 
 
-def select_size(snapshot: Snapshot, source: ProfileSource, size: int, options: CommonOptions) -> dict[str, Any]:
+def select_size(
+    snapshot: results.Snapshot, source: ProfileSource, size: int, options: results.CommonOptions
+) -> dict[str, Any]:
     """Return what is selected if so many features are: stability, score, and the most frequent features."""
     if not source.least <= size <= source.most or (source.sizes and size not in source.sizes):
         which = ", ".join(map(str, source.sizes)) if source.sizes else f"{source.least:,} to {source.most:,}"
@@ -265,7 +260,7 @@ def select_size(snapshot: Snapshot, source: ProfileSource, size: int, options: C
 
 
 def _describe_size(
-    point: Mapping[str, Any], n_runs: int, n_selected: int, options: CommonOptions, labels: Labels
+    point: Mapping[str, Any], n_runs: int, n_selected: int, options: results.CommonOptions, labels: Labels
 ) -> str:
     """The stability at a size, and how many features were selected, in sentences."""
     count = format_count(point["size"], "feature")

@@ -179,20 +179,20 @@ async def _show_study(
     """Show what a study found so far; without its results, which the page then asks for, if they take too long."""
     state = await anyio.to_thread.run_sync(site.launcher.state, study, limiter=site.threads)
     overview = await anyio.to_thread.run_sync(site.overviews.get, study, limiter=site.threads)
-    found: dict[str, Any] | str | None = None
+    answer: dict[str, Any] | str | None = None
     wait = query.complete or request.headers.get("sec-fetch-mode") != "navigate"
     with anyio.move_on_after(None if wait else AT_ONCE):
-        found = await anyio.to_thread.run_sync(
+        answer = await anyio.to_thread.run_sync(
             _find_results, site, state, query, find, limiter=site.threads, abandon_on_cancel=True
         )
-    results = found if isinstance(found, dict) else None
+    results = answer if isinstance(answer, dict) else None
     return Page(
         state=state,
         overview=overview,
         results=results,
-        missing=found if isinstance(found, str) else "",
-        pending=found is None,
-        files=list_files(study, query) if state.done and (results or found is None) else (),
+        missing=answer if isinstance(answer, str) else "",
+        pending=answer is None,
+        files=list_files(study, query) if state.done and (results or answer is None) else (),
         address=study_address(study, "details" if find is find_details else "").rstrip("/"),
         details=study_address(study, "details", query.pairs),
         report=study_address(study, "report", query.pairs),

@@ -10,36 +10,22 @@ import pandas as pd
 
 from holdfast.plots.embed import draw_figure
 from holdfast.plots.pareto import draw_pareto, pareto_data
-from holdfast.report.building import describe_stability, estimate_stability
+from holdfast.report.building import describe_choice, describe_stability, estimate_stability
 from holdfast.report.labels import make_labels
-from holdfast.report.pictures import COLUMNS_OF_FIGURES
-from holdfast.report.records import Candidate, Labels, Score, Tradeoff
+from holdfast.report.pictures import COLUMNS_OF_FIGURES, make_point
+from holdfast.report.records import Candidate, Labels, Score
 from holdfast.report.summary import describe_guessing
+from holdfast.report.verdict import warn_of_unfinished
 from holdfast.study import StudyResult
 from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import CommonMeasure, corrected_error, mean_score_interval, score_range
 from holdfast.text import format_count
-from holdfast.tradeoff.choice import Choice, describe_certainty
+from holdfast.tradeoff.choice import Choice
 from holdfast.tradeoff.rules import RULES, Rule
 from holdfast.tradeoff.selected import compare_with_guessing, why_no_scores
-from holdfast.web.forms import (
-    describe_inputs,
-    describe_rule,
-    missing_parameters,
-    read_parameters,
-)
+from holdfast.web import results
+from holdfast.web.forms import describe_inputs, describe_rule, missing_parameters, read_parameters
 from holdfast.web.rendering import Page
-from holdfast.web.results import (
-    CommonOptions,
-    ResultQuery,
-    Snapshot,
-    check_candidate,
-    choose_options,
-    describe_unfinished,
-    find_labels,
-    library_options,
-    without_warnings,
-)
 from holdfast.web.routing import Routes
 from holdfast.web.site import Site
 
@@ -51,11 +37,8 @@ def draw_front(page: Page) -> dict[str, str]:
     chosen, picked = page.chosen and page.chosen.candidate, page.picked and page.picked.candidate
     rows = [
         {
-            "candidate": page.labels.candidate(row.candidate), "family": page.labels.family(row.family),
-            "score": score.value, "score_se": score.error, "score_low": score.low, "score_high": score.high,
-            "stability": row.stability.value, "low": row.stability.low, "high": row.stability.high,
-            "on_front": row.on_front, "chosen": row.candidate == chosen, "picked": row.candidate == picked != chosen,
-            "key": str(index),
+            **make_point(row, score, page.labels), "chosen": row.candidate == chosen,
+            "picked": row.candidate == picked != chosen, "key": str(index),
         }
         for index, row in enumerate(page.candidates)
         for score in row.scores
@@ -71,32 +54,33 @@ def draw_front(page: Page) -> dict[str, str]:
 
 
 @routes.page("/studies/{study}/tradeoff", "tradeoff_page.html.j2", draw_front)
-def show_tradeoff(site: Site, study: str, query: ResultQuery) -> Page:
+def show_tradeoff(site: Site, study: str, query: results.ResultQuery) -> Page:
     """Show score and stability of all candidates, and choose one by a rule."""
     state, snapshot = site.launcher.state(study), site.results.get(study)
     rule, given = query.found_rule, query.rule_texts
-    options = choose_options(snapshot, query.measure, query.metric, query.level)
+    options = results.choose_options(snapshot, query.measure, query.metric, query.level)
     if query.candidate:
-        check_candidate(snapshot.result, query.candidate)
-    labels = find_labels(snapshot)
+        results.check_candidate(snapshot.result, query.candidate)
+    labels = results.find_labels(snapshot)
     choice, missing = choose_candidate(snapshot, rule, options, given)
     candidates = find_candidates(snapshot, options, choice, labels)
     name = query.candidate or (choice.candidate if choice else candidates[0].candidate if candidates else "")
     information = None if name not in snapshot.result.kinds else snapshot.remember(
         ("information", name, options.metric),
-        lambda result: without_warnings(lambda: compare_with_guessing(result, name, options.metric)),
+        lambda result: results.without_warnings(lambda: compare_with_guessing(result, name, options.metric)),
     )  # fmt: skip
     stopped = len(snapshot.result.stopped)
     left_out = f"{format_count(stopped, 'candidate')} that the search stopped early {'is' if stopped == 1 else 'are'}"
+    notes = [warn_of_unfinished(snapshot.result), f"{left_out} left out." if stopped else ""]
     return Page(
         state=state, labels=labels, options=options, parameters=describe_inputs(rule, given),
         rule=describe_rule(rule), rules=tuple(map(describe_rule, RULES.values())),
         query=dict(replace(query, candidate="").pairs), candidates=candidates,
         scored=any(row.scores for row in candidates),
-        chosen=None if choice is None else _describe_choice(choice, labels), missing=missing,
+        chosen=None if choice is None else describe_choice(choice, labels), missing=missing,
         picked=next((row for row in candidates if row.candidate == name), None), information=information,
         guessing="" if information is None else describe_guessing(information, labels, labels.candidate(name)),
-        notes=tuple(filter(None, [describe_unfinished(snapshot.result), f"{left_out} left out." if stopped else ""])),
+        notes=tuple(filter(None, notes)),
     )  # fmt: skip
 
 
@@ -104,7 +88,7 @@ def show_tradeoff(site: Site, study: str, query: ResultQuery) -> Page:
 
 
 def choose_candidate(
-    snapshot: Snapshot, rule: Rule, options: CommonOptions, given: Mapping[str, str]
+    snapshot: results.Snapshot, rule: Rule, options: results.CommonOptions, given: Mapping[str, str]
 ) -> tuple[Choice | None, str]:
     """Return what a rule chooses, or why it chooses nothing, in a sentence."""
     missing = missing_parameters(rule, given)
@@ -115,13 +99,13 @@ def choose_candidate(
     except ValueError as error:
         return None, str(error)
     key = ("choice", rule.about.name, options.metric, options.measure, options.level, tuple(sorted(given.items())))
-    arguments = {**library_options(snapshot, options), **parameters}
+    arguments = {**results.library_options(snapshot, options), **parameters}
 
     def choose(result: StudyResult) -> tuple[Choice | None, str]:
         if not result.metrics or not result.has_scores:
             return None, f"There is no choice by accuracy and stability: {why_no_scores(result)}."
         try:
-            return without_warnings(lambda: result.choose(rule.about.name, **arguments)), ""
+            return results.without_warnings(lambda: result.choose(rule.about.name, **arguments)), ""
         except UnansweredError as unanswered:
             return None, f"This rule chooses no candidate: {make_labels(result).write(unanswered.plain)}."
         except ValueError as error:
@@ -130,20 +114,10 @@ def choose_candidate(
     return snapshot.remember(key, choose)
 
 
-def _describe_choice(choice: Choice, labels: Labels) -> Tradeoff:
-    shares = choice.probabilities
-    called = shares.rename(index=labels.candidate).assign(family=shares["family"].map(labels.family).to_numpy())
-    return Tradeoff(
-        candidate=choice.candidate, reason=labels.write(choice.reason), measured_on=choice.measured_on,
-        certainty=describe_certainty(called, labels.candidate(choice.candidate)),
-        optimistic=not choice.nested and len(choice.beaten) > 0,
-    )  # fmt: skip
-
-
 # The candidates
 
 
-def make_candidate(result: StudyResult, name: str, common: CommonMeasure, options: CommonOptions) -> Candidate:
+def make_candidate(result: StudyResult, name: str, common: CommonMeasure, options: results.CommonOptions) -> Candidate:
     """Return a candidate with its stability by a common measure and its score, or why there is no stability."""
     estimate = estimate_stability(result, name, common, None) if name in result.kinds else "no fit has succeeded"
     stability = describe_stability(result, name, {name: estimate}, options.level)
@@ -161,16 +135,18 @@ def make_candidate(result: StudyResult, name: str, common: CommonMeasure, option
 
 
 def find_candidates(
-    snapshot: Snapshot, options: CommonOptions, choice: Choice | None, labels: Labels
+    snapshot: results.Snapshot, options: results.CommonOptions, choice: Choice | None, labels: Labels
 ) -> tuple[Candidate, ...]:
     """Return all candidates with what the choice says of them, the most stable first."""
-    arguments = library_options(snapshot, options)
+    arguments = results.library_options(snapshot, options)
 
     def list_candidates(result: StudyResult) -> list[Candidate]:
         common = result.common_measure(measure=options.measure)
         rows = [make_candidate(result, name, common, options) for name in result.candidates]
         try:
-            front = without_warnings(lambda: result.pareto(**arguments, n_draws=0)) if result.has_scores else None
+            front = (
+                results.without_warnings(lambda: result.pareto(**arguments, n_draws=0)) if result.has_scores else None
+            )
         except ValueError:  # they cannot be weighed
             front = None
         if front is None:

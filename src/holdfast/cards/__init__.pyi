@@ -1,0 +1,17 @@
+from .pictures import Bar as Bar
+from .pictures import Point as Point
+from .pictures import Svg as Svg
+from .pictures import draw_barcode as draw_barcode
+from .pictures import draw_bars as draw_bars
+from .pictures import draw_dots as draw_dots
+from .pictures import draw_intervals as draw_intervals
+from .pictures import draw_line as draw_line
+from .pictures import draw_points as draw_points
+from .pictures import make_bar as make_bar
+from .results import SHOWN_ROWS as SHOWN_ROWS
+from .results import Card as Card
+from .results import draw_mean_ranks as draw_mean_ranks
+from .results import draw_probabilities as draw_probabilities
+from .results import make_features_card as make_features_card
+from .results import make_preferences_card as make_preferences_card
+from .results import write_card as write_card
