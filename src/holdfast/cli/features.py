@@ -113,7 +113,8 @@ def check(
 
     `holdfast check genes.txt --store study.db --require 0.8`
     """
-    from holdfast.tradeoff.selected import default_candidate, features_that_count
+    from holdfast.study.stabilities import features_that_count
+    from holdfast.tradeoff.selected import default_candidate
 
     if require is not None and not 0 <= require <= 1:
         raise ValueError(f"Expected a share from 0 to 1 for --require, got {require}.")

@@ -49,8 +49,7 @@ def report(
     quiet: options.Quiet = False,
     as_json: Json = False,
     schema: Annotated[
-        bool,
-        typer.Option("--schema", is_eager=True, callback=show_schema, help="Show the JSON Schema and exit."),
+        bool, typer.Option("--schema", is_eager=True, callback=show_schema, help="Show the JSON Schema and exit.")
     ] = False,
 ) -> None:
     """Write the report of a study as one self-contained file: verdict, trusted features, choice, causes, method.

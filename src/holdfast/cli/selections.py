@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 import holdfast as hf
+from holdfast.cli import terminal
 from holdfast.cli.app import DECIDE, ELSEWHERE, Json, Level, app
 from holdfast.cli.options import MeasureText, MeasureTexts, Quiet, Top, literal, parse_measure
-from holdfast.cli.terminal import (
-    console,
-    notes,
-    print_candidates,
-    print_comparisons,
-    print_estimates,
-    print_json,
-    table,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +94,7 @@ def measure(
         X = read_data_matrix(data, next(iter(by_candidate.values())).runs)
         measure_exported(file, by_candidate, ready, {**options, "X": X}, level, quiet, as_json)
         return
-    with notes(quiet):
+    with terminal.notes(quiet):
         preferences = read_selections(file, kind, top, features, n_features, transpose, candidate)
         estimates = hf.stability(preferences, ready, X=read_data_matrix(data, preferences), **options)
     if as_json:
@@ -111,9 +103,9 @@ def measure(
             "kind": preferences.kind,
             "estimates": [estimate.to_dict(level) for estimate in estimates],
         }
-        print_json("measurement", record)
+        terminal.print_json("measurement", record)
     else:
-        print_estimates(preferences, estimates, level)
+        terminal.print_estimates(preferences, estimates, level)
 
 
 @app.command("measures", rich_help_panel=ELSEWHERE)
@@ -129,16 +121,16 @@ def list_measures(
     """List all measures of stability."""
     facts = hf.MEASURES.to_frame()
     if as_json:
-        print_json("records", {"measures": facts.join(hf.measures.properties().drop(columns="kind"))})
+        terminal.print_json("records", {"measures": facts.join(hf.measures.properties().drop(columns="kind"))})
         return
     if show_properties:
         names = list(vars(hf.MEASURES["nogueira"].properties))
         rows = ([measure.name, *(_holds(measure, name) for name in names)] for measure in hf.MEASURES.values())
-        shown = table("measure", *(name.replace("_", " ") for name in names), rows=rows)
+        shown = terminal.table("measure", *(name.replace("_", " ") for name in names), rows=rows)
     else:
         rows = ([str(name), row["kind"], row["range"], row["summary"]] for name, row in facts.iterrows())
-        shown = table("measure", "kind", "range", "what it is", rows=rows)
-    console().print(shown)
+        shown = terminal.table("measure", "kind", "range", "what it is", rows=rows)
+    terminal.console().print(shown)
 
 
 def _holds(measure: "hf.Measure", name: str) -> str:
@@ -190,7 +182,7 @@ def measure_exported(
         raise ValueError(f"--corrected and --method are for runs that stand alone, not for the blocks of {file}.")
     common, cut = measure_together(by_candidate, measures[0] if measures else None)
     requested: list[str | hf.Measure] = [*measures] or [common.measure]
-    with notes(quiet):
+    with terminal.notes(quiet):
         estimates = {
             name: [design_stability(runs, measure, **shared, **special) for measure in requested]
             for name, runs in cut.items()
@@ -214,9 +206,9 @@ def measure_exported(
             ],
             "comparison": None if compared is None else compared.to_dict(),
         }
-        print_json("measurement", record)
+        terminal.print_json("measurement", record)
     else:
-        print_candidates({name: runs.runs for name, runs in cut.items()}, estimates, compared, level)
+        terminal.print_candidates({name: runs.runs for name, runs in cut.items()}, estimates, compared, level)
 
 
 # What the options mean
@@ -368,16 +360,16 @@ def compare(
         studies = {name: hf.load_study(file) for name, file in zip(names, stores, strict=True)}
         first = next(iter(studies.values()))
         X = None if data is None else read_data_matrix(data, first.preferences(first.finished[0]))
-        with notes(quiet):
+        with terminal.notes(quiet):
             comparisons = hf.study.compare_studies(studies, candidates, requested, X=X, **parameters)
         if not as_json:
-            console().print(describe_pairing(studies))
+            terminal.console().print(describe_pairing(studies))
     elif candidates:
         raise ValueError(f"Expected stored studies for --candidates, got {files[0]}.")
     elif len(files) < 2:
         raise ValueError(f"Expected at least two files to compare, got {len(files)}.")
     else:
-        with notes(quiet):
+        with terminal.notes(quiet):
             selections = {
                 name: read_selections(file, kind, top, features, n_features, transpose)
                 for name, file in zip(names, files, strict=True)
@@ -392,6 +384,6 @@ def compare(
             "selections": comparisons.to_frame().to_dict(orient="records"),
             "pairs": comparisons.pairs.to_dict(orient="records"),
         }
-        print_json("comparison", record)
+        terminal.print_json("comparison", record)
     else:
-        print_comparisons(measure, comparisons)
+        terminal.print_comparisons(measure, comparisons)

@@ -7,21 +7,10 @@ import typer
 
 import holdfast as hf
 from holdfast import replication
-from holdfast.cli import options
+from holdfast.cli import options, terminal
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.options import parse_measure
 from holdfast.cli.running import N_PAIRS, Planned, Settled, file_options, run_study, settle, stored_command
-from holdfast.cli.terminal import (
-    close_gate,
-    console,
-    interval,
-    notes,
-    number,
-    print_data,
-    print_json,
-    print_stderr,
-    table,
-)
 from holdfast.serialization import to_plain
 from holdfast.text import UNDEFINED, format_count, format_number, format_percent, format_score
 
@@ -92,7 +81,7 @@ def _run(settled: Settled, quiet: bool, as_json: bool) -> None:
     result, next_lines, new_study = run_study(settled, quiet)
     _print_study(result, None, 0.95, quiet, as_json, new_study=new_study)
     for line in next_lines:
-        print_stderr(line)
+        terminal.print_stderr(line)
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -135,7 +124,7 @@ def show(
         chosen = default_candidate(result) if candidate is None else candidate
         if chosen not in result.candidates:
             raise ValueError(f"Expected one of {', '.join(result.candidates[:20])} for --candidate, got {chosen}.")
-        with notes(quiet=True):
+        with terminal.notes(quiet=True):
             requested = None if measure is None else parse_measure(measure)
             gate = judge_stability(result, chosen, min_stability, measure=requested, level=level)
     _print_study(
@@ -149,7 +138,7 @@ def show(
         gate=gate,
     )
     if gate is not None:
-        close_gate(*gate)
+        terminal.close_gate(*gate)
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -167,12 +156,12 @@ def verify(store: options.StoreFile, as_json: Json = False) -> None:
     verification = verify(store)
     if as_json:
         facts = {name: getattr(verification, name) for name in ("state", "tables", "message")}
-        print_json("verification", {"store": str(store), **facts})
+        terminal.print_json("verification", {"store": str(store), **facts})
     else:
         states = ("sound", "damaged", "missing")
         rows = ([name, *(f"{counts[key]:,}" for key in states)] for name, counts in verification.tables.items())
-        console().print(table("table", "sound rows", "damaged", "missing", rows=rows))
-        console().print(verification.message or f"{store} is sound.")
+        terminal.console().print(terminal.table("table", "sound rows", "damaged", "missing", rows=rows))
+        terminal.console().print(verification.message or f"{store} is sound.")
     raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[verification.state])
 
 
@@ -185,20 +174,20 @@ def _print_plan(plan: Planned, as_json: bool) -> None:
     fits = replication.count_fits(N_PAIRS) if halved else 0
     cost["replicability"] = {"fits": fits, "seconds": fits * cost["seconds"] / max(cost["fits"], 1)}
     if as_json:
-        print_json("cost", cost)
+        terminal.print_json("cost", cost)
         return
     from holdfast.study.running import format_duration
 
-    console().print(
+    terminal.console().print(
         f"{format_count(cost['fits'], 'fit')}: {format_count(cost['candidates'], 'candidate')} on "
         f"{format_count(cost['splits'], 'split')}.\n"
         f"About {format_duration(cost['seconds'])} on one core, and {cost['bytes'] / 1e6:,.1f} MB on disk."
     )
     if halved:
         seconds = format_duration(max(cost["replicability"]["seconds"], 1))
-        console().print(f"Then {fits} fits of the chosen candidate on halves of the rows, about {seconds}.")
+        terminal.console().print(f"Then {fits} fits of the chosen candidate on halves of the rows, about {seconds}.")
     for name, error in cost["failures"].items():
-        console().print(f"{name} could not be fitted: {error}", markup=False)
+        terminal.console().print(f"{name} could not be fitted: {error}", markup=False)
 
 
 # Showing
@@ -215,7 +204,7 @@ def _print_study(
     new_study: str | None = None,
     gate: tuple[str, bool] | None = None,
 ) -> None:
-    with notes(quiet):
+    with terminal.notes(quiet):
         summary = result.summary(None if measure is None else parse_measure(measure), level=level)
     if as_json:
         record = {
@@ -231,35 +220,35 @@ def _print_study(
             "new_study": new_study,
             **({} if gate is None else {"passed": gate[1]}),
         }
-        print_json("study", record)
+        terminal.print_json("study", record)
         return
     print_summary(result, summary, level, with_notes=with_notes)
     if new_study is not None:
-        console().print(new_study)
+        terminal.console().print(new_study)
 
 
 def print_summary(result: "hf.StudyResult", summary: Any, level: float, *, with_notes: bool = False) -> None:
     """Print a table of all candidates, and what went wrong; notes on the data only if they were not said before."""
-    out = console()
+    out = terminal.console()
     unfinished = "" if result.complete else f"; {result.n_outcomes:,} fits so far"
     out.print(
         f"{format_count(len(summary), 'candidate')} on {format_count(result.n_splits, 'split')} "
         f"({result.perturbation_name}), "
         f"{format_count(len(result.feature_names), 'feature')}{unfinished}"
     )
-    print_data(result.data, with_notes=with_notes)
+    terminal.print_data(result.data, with_notes=with_notes)
     metrics = [name for name in result.metrics if summary[name].notna().any()]
 
     def cells(name: Any, row: Any) -> list[str]:
         scores = [format_score(row[metric], row[f"{metric}_se"]) for metric in metrics]
         seconds = UNDEFINED if row["seconds"] != row["seconds"] else f"{row['seconds']:.3g}"
         return [
-            name, number(row["stability"]), interval(row["low"], row["high"]), *scores,
+            name, terminal.number(row["stability"]), terminal.interval(row["low"], row["high"]), *scores,
             format_number(row["size"], 1), seconds, row["runs"], row["failures"] or "",
         ]  # fmt: skip
 
     headers = ["stability", f"{format_percent(level)} interval", *metrics, "size", "seconds", "runs", "failed"]
-    out.print(table("candidate", *headers, rows=(cells(name, row) for name, row in summary.iterrows())))
+    out.print(terminal.table("candidate", *headers, rows=(cells(name, row) for name, row in summary.iterrows())))
     for k in summary["top"].dropna().unique():
         out.print(f"Of rankings and weights, the best {k:.0f} features of each run count as selected.")
     for reason, alike in summary["reason"].dropna().groupby(summary["reason"], sort=False):

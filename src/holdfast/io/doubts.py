@@ -549,7 +549,7 @@ def find_equal_rows(X: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int6
         spread = np.concatenate([np.empty(0), *(values.std(axis=0) for _, values in blocks_of_columns(X))])
     varying, original = spread > 0, np.arange(n)
     comparable = n > FEW_ROWS and varying.any() and bool(np.isfinite(spread).all())  # else there are gaps
-    some = np.flatnonzero(varying)[:200] if comparable else []
+    some = np.flatnonzero(varying)[: 200 if comparable else 0]
     scaled = X.iloc[:, some].to_numpy(dtype=np.float64) / spread[some]
     if comparable and _expected_equal_rows(scaled) <= CHANCE:
         signs, sums = np.random.default_rng(0).choice([-1.0, 1.0], size=varying.sum()), np.zeros(n)

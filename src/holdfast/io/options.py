@@ -91,11 +91,7 @@ class ReadOptions(Reading):
     ignore: Annotated[tuple[str, ...], Option("columns", "Column to leave out.", "COLUMN")] = ()
     treat_as_feature: Annotated[
         tuple[str, ...],
-        Option(
-            "columns",
-            "Column that is a feature though it looks like an identifier or the target.",
-            "COLUMN",
-        ),
+        Option("columns", "Column that is a feature though it looks like an identifier or the target.", "COLUMN"),
     ] = ()
     covariates: Annotated[
         tuple[str, ...],
@@ -104,11 +100,7 @@ class ReadOptions(Reading):
     index: Annotated[str | None, Option("column", "Column with the names of the rows; not a feature.", "COLUMN")] = None
     groups: Annotated[
         str | None,
-        Option(
-            "column",
-            "Column of groups, such as patients, whose rows stay together; not a feature.",
-            "COLUMN",
-        ),
+        Option("column", "Column of groups, such as patients, whose rows stay together; not a feature.", "COLUMN"),
     ] = None
     missing: Annotated[Missing, Option("choice", "What to do with missing values.", "error|impute-median|drop")] = (
         "error"

@@ -533,10 +533,7 @@ def draw_replicability(data: pd.DataFrame, *, sentence: str, n_selected: int, n_
             y=y,
             x=alt.X("value:Q", title=None, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
             **color_and_shape("kind:N", title=None, scale=alt.Scale(domain=[NEW_STUDY, HALVES]), legend=below),
-            tooltip=[
-                *tooltips({"feature:N": "feature", "kind:N": "how often"}),
-                *tooltips({"value:Q": "is"}, ".0%"),
-            ],
+            tooltip=[*tooltips({"feature:N": "feature", "kind:N": "how often"}), *tooltips({"value:Q": "is"}, ".0%")],
         )
     )
     left_out = n_selected - len(data)

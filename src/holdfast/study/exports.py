@@ -245,7 +245,7 @@ def _caption(
     named = find_measure(str(used.iloc[0]).partition("(")[0]).methods if len(used) else "no measure"
     sentences = [
         f"Stability of feature selection on {escape_latex(describe_resamples(study))} ({data['n_samples']:,} samples, "
-        f"{data['n_features']:,} features), measured by {escape_latex(named)}",
+        f"{data['n_features']:,} features), measured by {escape_latex(named)}"
     ]
     sentences[0] += _describe_intervals(study, summary, measure, level)
     tops = summary["top"].dropna().unique()

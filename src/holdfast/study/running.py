@@ -198,7 +198,7 @@ class Line:
         sys.stderr.write(f"{start}{progress}{end}")
         sys.stderr.flush()
 
-    def tell(self, text: str) -> None:
+    def write_above(self, text: str) -> None:
         """Write a line above that of the progress."""
         sys.stderr.write(f"\r\x1b[K{text}\n" if self.alive else f"{text}\n")
         sys.stderr.flush()

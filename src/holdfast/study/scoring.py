@@ -538,12 +538,7 @@ def _starts(rows: Sequence[Ints]) -> Ints:
 
 
 def _score_guessing_model(
-    data: StudyData,
-    scoring: Scoring,
-    split: Split,
-    strategy: str,
-    scorers: Mapping[str, Scorer],
-    truth: NDArray[Any],
+    data: StudyData, scoring: Scoring, split: Split, strategy: str, scorers: Mapping[str, Scorer], truth: NDArray[Any]
 ) -> dict[str, float]:
     """Scores of a model that guesses on one split; none where the model or the score fails."""
     scores: dict[str, float] = {}

@@ -234,7 +234,7 @@ class Study:
             if retry_failures:
                 opened.forget_failures(run.candidates)
             session, report = opened.begin_session(n_jobs, versions()), make_reporter(progress)
-            with report_compilation(report.tell if isinstance(report, Line) else log.info):
+            with report_compilation(report.write_above if isinstance(report, Line) else log.info):
                 for perturbation in run.stages(opened, until):
                     run.write_splits(opened, perturbation)
                     run.fit_missing(opened, n_jobs, time_limit, report, on_error)

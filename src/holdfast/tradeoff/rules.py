@@ -107,12 +107,7 @@ RULES: Registry[Rule] = Registry("rule", where="holdfast.tradeoff.RULES")
 
 
 def rule(
-    name: str,
-    *,
-    summary: str,
-    methods: str,
-    reference: str | None = None,
-    many: Callable[..., Choices] | None = None,
+    name: str, *, summary: str, methods: str, reference: str | None = None, many: Callable[..., Choices] | None = None
 ) -> Callable[[Callable[..., Decision]], Rule]:
     """Declare a function as a rule: known to studies, to the command line and to reports from then on.
 
@@ -233,10 +228,7 @@ def _not_worse(redraws: Redraws, p_values: Floats, level: float) -> Mask:
     many=most_stable_not_worse,
 )
 def not_worse(
-    points: Points,
-    correction: Literal["holm"] | None = "holm",
-    level: float = 0.95,
-    test: Test | None = None,
+    points: Points, correction: Literal["holm"] | None = "holm", level: float = 0.95, test: Test | None = None
 ) -> Decision:
     """Choose the most stable of those that do not predict significantly worse than the best.
 

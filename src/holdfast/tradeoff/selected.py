@@ -24,7 +24,8 @@ from holdfast.preferences import Preferences
 from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.orders import UnansweredError
-from holdfast.study.stabilities import corrected_error, features_that_count, take_best
+from holdfast.study.stabilities import corrected_error, take_best
+from holdfast.study.stabilities import features_that_count as features_that_count
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_interval, format_number, format_share, join_names
 from holdfast.tradeoff.choice import choose

@@ -66,10 +66,7 @@ def create_app(
     holdfast.web.serve : Runs it.
     """
     site = Site.open(folder, at_once=at_once)
-    routes = [
-        StarletteRoute("/static/{digest}/{name}", rendering.send_static),
-        *make_routes(site, ROUTES),
-    ]
+    routes = [StarletteRoute("/static/{digest}/{name}", rendering.send_static), *make_routes(site, ROUTES)]
     app = Starlette(routes=routes, lifespan=_lifespan(site, warm), exception_handlers=make_handlers(site))
     app.router.redirect_slashes = False  # an address that is not there is not another one
     app.state.site = site

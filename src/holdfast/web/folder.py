@@ -140,8 +140,7 @@ class Folder:
         free = shutil.disk_usage(self.private).free - SPARE
         if needed > free:
             raise RefusedError(
-                507,
-                f"There is not enough room on the disk ({max(free, 0) / MEGABYTE:,.0f} MB can be used).",
+                507, f"There is not enough room on the disk ({max(free, 0) / MEGABYTE:,.0f} MB can be used)."
             )
 
     @property

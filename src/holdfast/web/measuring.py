@@ -21,15 +21,9 @@ from holdfast.measures import UndefinedStabilityWarning
 from holdfast.plots.comparisons import comparison_data, say_who_differs, sort_by_stability
 from holdfast.plots.swaps import swap_data
 from holdfast.preferences import Kind, Preferences
+from holdfast.report import measured
 from holdfast.report.causes import ENOUGH, count_needed
 from holdfast.report.features import show_name
-from holdfast.report.measured import (
-    as_subsets,
-    describe_features,
-    find_causes_alone,
-    judge_selections,
-    record_stability,
-)
 from holdfast.report.records import Cause, Features, Stability, Verdict
 from holdfast.report.summary import explain_no_cause
 from holdfast.study.exports import read_runs_by_block
@@ -144,12 +138,7 @@ class Measurement:
 
 
 def measure_selections(
-    path: str,
-    reading: Mapping[str, Any],
-    measure: str | None,
-    level: float,
-    undefined: str,
-    half_width: float,
+    path: str, reading: Mapping[str, Any], measure: str | None, level: float, undefined: str, half_width: float
 ) -> Measurement:
     """Read selections and measure their stability."""
     with warnings_as_sentences() as cautions:
@@ -157,8 +146,8 @@ def measure_selections(
         runs_by_block = read.runs_by_block
         chosen = choose_measure(runs_by_block.runs.kind, measure)
         estimate = design_stability(runs_by_block, chosen, undefined=parse_undefined(undefined))
-    subsets, top = as_subsets(runs_by_block.runs)
-    features = describe_features(subsets, level, top=top)
+    subsets, top = measured.as_subsets(runs_by_block.runs)
+    features = measured.describe_features(subsets, level, top=top)
     low = estimate.ci(level).low if estimate.has_strength else math.nan
     return Measurement(
         kind=runs_by_block.runs.kind,
@@ -166,11 +155,11 @@ def measure_selections(
         layout=read.layout,
         candidates=read.candidates,
         measure=chosen,
-        stability=record_stability(estimate, level),
-        verdict=judge_selections(estimate, features, level),
+        stability=measured.record_stability(estimate, level),
+        verdict=measured.judge_selections(estimate, features, level),
         features=features,
         sizes=(int(runs_by_block.runs.sizes.min()), int(runs_by_block.runs.sizes.max())) if top is None else (),
-        causes=find_causes_alone(runs_by_block, estimate, features, level),
+        causes=measured.find_causes_alone(runs_by_block, estimate, features, level),
         no_cause=explain_no_cause(estimate.value, low, "These selections"),
         swaps=_find_swaps(subsets),
         more_resamples=_how_many_more(runs_by_block, estimate, level, half_width),
@@ -391,8 +380,8 @@ def compare_selections(
             raise ValueError(f"Expected 2 to {MAX_COMPARED} selections to compare, got {len(selections)}.")
         universes = sorted({runs_by_block.runs.n_features for runs_by_block in selections.values()})
         common, cut = measure_together(selections, measure or None)
-        measured = {runs_by_block.runs.kind for runs_by_block in cut.values()}
-        kind = measured.pop() if len(measured) == 1 else "ranking"
+        kinds = {runs_by_block.runs.kind for runs_by_block in cut.values()}
+        kind = kinds.pop() if len(kinds) == 1 else "ranking"
         chosen = choose_measure(kind, str(common.measure))
         comparisons = _compare(cut, chosen, paired, level, undefined)
     if len(universes) > 1:
@@ -500,7 +489,7 @@ def _compare(
 def _record(comparisons: Comparisons, name: str, file: int) -> ComparedSelection:
     estimate = comparisons.estimates[name]
     return ComparedSelection(
-        name=name, file=file, stability=record_stability(estimate, comparisons.level), n_features=estimate.n_features,
+        name=name, file=file, stability=measured.record_stability(estimate, comparisons.level),
+        n_features=estimate.n_features, letters=comparisons.letters[name],
         mean_size=math.nan if estimate.mean_size is None else float(estimate.mean_size),
-        letters=comparisons.letters[name],
     )  # fmt: skip

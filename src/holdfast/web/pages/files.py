@@ -87,14 +87,9 @@ FILES = {
 def list_files(study: str, query: ResultQuery) -> tuple[dict[str, str], ...]:
     """Return what can be saved of a study, as it is shown now."""
     return tuple(
-        {
-            "file": file,
-            "label": label,
-            "purpose": purpose,
-            "address": study_address(study, f"files/{file}", query.pairs),
-        }
-        for file, (label, purpose) in FILES.items()
-    )  # fmt: skip
+        {"file": file, "label": name, "purpose": what, "address": study_address(study, f"files/{file}", query.pairs)}
+        for file, (name, what) in FILES.items()
+    )
 
 
 @routes.page("/studies/{study}/report", "error.html.j2")

@@ -13,20 +13,12 @@ from holdfast.benchmarking.running import LIST
 from holdfast.report.building import describe_replication
 from holdfast.report.pictures import draw_figures
 from holdfast.report.verdict import make_verdict
+from holdfast.web import results
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.pages.features import find_columns
 from holdfast.web.pages.files import list_files
 from holdfast.web.rendering import Page
-from holdfast.web.results import (
-    ResultQuery,
-    Snapshot,
-    drawn_figures,
-    findings_of,
-    list_options,
-    named_parts,
-    summary_of,
-)
 from holdfast.web.routing import Routes, study_address
 from holdfast.web.site import Site
 
@@ -81,7 +73,7 @@ AT_ONCE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyQuery(ResultQuery):
+class StudyQuery(results.ResultQuery):
     """How the results of a study are to be shown.
 
     Attributes
@@ -103,7 +95,7 @@ def name_parts(page: Page) -> Mapping[str, Any]:
     if page.results is None:
         return {}
     summary, study = page.results["summary"], page.state.study
-    parts = {**named_parts(summary), "on_page": True}
+    parts = {**results.named_parts(summary), "on_page": True}
     features = summary.features
     if features is None:
         return parts
@@ -126,11 +118,11 @@ def address_features(study: str, candidate: str | None, columns: Mapping[str, in
     return {name: study_address(study, f"features/{column}", chosen) for name, column in columns.items()}
 
 
-def find_details(snapshot: Snapshot, study: str, query: ResultQuery) -> dict[str, Any]:
+def find_details(snapshot: results.Snapshot, study: str, query: results.ResultQuery) -> dict[str, Any]:
     """Return the whole report of a study."""
-    summary = summary_of(snapshot, query)
+    summary = results.summary_of(snapshot, query)
     shown = () if summary.features is None else summary.features.table.feature
-    return {"summary": summary, "figures": drawn_figures(summary), "columns": find_columns(snapshot, shown)}
+    return {"summary": summary, "figures": results.drawn_figures(summary), "columns": find_columns(snapshot, shown)}
 
 
 @routes.page("/studies/{study}/details", "study_details.html.j2", draw=list_figures, parts=name_parts)
@@ -145,9 +137,9 @@ ENOUGH_RESAMPLES = 10
 """Resamples before which nothing is said of a study that still runs."""
 
 
-def find_overview(snapshot: Snapshot, study: str, query: ResultQuery) -> dict[str, Any]:
+def find_overview(snapshot: results.Snapshot, study: str, query: results.ResultQuery) -> dict[str, Any]:
     """Return the answers to the three questions of an overview, and the most frequent features."""
-    findings = findings_of(snapshot, query)
+    findings = results.findings_of(snapshot, query)
     figures = snapshot.remember(  # score against stability; with one candidate, which resamples selected which features
         ("picture", *query.arguments.items()),
         lambda _: draw_figures(findings, ["front"]) or draw_figures(findings, ["map"]),
@@ -185,14 +177,14 @@ async def _show_study(
         answer = await anyio.to_thread.run_sync(
             _find_results, site, state, query, find, limiter=site.threads, abandon_on_cancel=True
         )
-    results = answer if isinstance(answer, dict) else None
+    shown = answer if isinstance(answer, dict) else None
     return Page(
         state=state,
         overview=overview,
-        results=results,
+        results=shown,
         missing=answer if isinstance(answer, str) else "",
         pending=answer is None,
-        files=list_files(study, query) if state.done and (results or answer is None) else (),
+        files=list_files(study, query) if state.done and (shown or answer is None) else (),
         address=study_address(study, "details" if find is find_details else "").rstrip("/"),
         details=study_address(study, "details", query.pairs),
         report=study_address(study, "report", query.pairs),
@@ -201,7 +193,7 @@ async def _show_study(
 
 
 def _find_results(
-    site: Site, state: StudyState, query: ResultQuery, find: Callable[..., dict[str, Any]]
+    site: Site, state: StudyState, query: results.ResultQuery, find: Callable[..., dict[str, Any]]
 ) -> dict[str, Any] | str:
     """Work out what a study found; a sentence if it found nothing."""
     if state.state == "unreadable":
@@ -218,7 +210,7 @@ def _find_results(
         return site.folder.shown(str(error))
     return {
         "fits": snapshot.progress.done, "planned": snapshot.progress.total, "every": snapshot.every,
-        "options": list_options(snapshot, query), **find(snapshot, state.study, query),
+        "options": results.list_options(snapshot, query), **find(snapshot, state.study, query),
     }  # fmt: skip
 
 
