@@ -98,14 +98,18 @@ def test_a_list_is_judged_as_a_whole_and_unknown_names_get_a_hint(folder):
     assert "AUC [interval]" in mixed
     often = "selected often; not shown to carry information"
     found = hf.load_study(folder / "s.db").features("anova(k=4)").frame
-    assert judge_list(["f0"], [often], found).startswith(f"The whole list is {often} (1 feature).")
+    assert judge_list(["f0"], [often], found).startswith(
+        "The whole list is selected often (1 feature; not shown to carry information)."
+    )
     some = judge_list(["f0", "f11"], [often, "undecided"], found)
-    assert f"of 2 features, 1 is {often}. Of the others, 1 is undecided." in some
+    assert "of 2 features, 1 is selected often (not shown to carry information). Of the others, 1 is undecided." in some
     rare = [DOES_NOT_HOLD, *[NOT_ABOVE_CHANCE] * 8]
     judged = judge_list([f"f{number}" for number in range(10)], [often, *rare], found)
     assert "Of the others, 1 does not hold; 8 do not hold (may be chance)." in judged
     doubted = judge_list(["f0", "f1"], ["holds", IN_DOUBT], found)
     assert "of 2 features, 1 holds. Of the others, 1 is selected often (in doubt as a feature)." in doubted
+    assert "1 is selected often (in doubt" in judge_list(["f0", "f1"], [IN_DOUBT, "undecided"], found)
+    assert "f0" not in judge_list(["f1"], ["undecided"], found.replace({"verdict": {"holds": IN_DOUBT}}))
     assert "unknown; did you mean 'f0'?" in mixed
     none = run("check", "genie,other", "--store", folder / "s.db")
     assert "No feature of the study has a name of this list" in str(none.exception)

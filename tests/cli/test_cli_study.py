@@ -182,7 +182,10 @@ def test_selectors_are_listed():
     ("arguments", "message"),
     [
         (["study"], "Expected a data file for the study, got none"),
-        (["study", "patients.csv"], "Expected --target COLUMN, the column of patients.csv to be predicted, got none"),
+        (
+            ["study", "patients.csv"],
+            "Expected --target COLUMN, the column of patients.csv to be predicted, got none; it may be 'diagnosis'",
+        ),
         (["study", "nowhere.csv", "--target", "x"], "There is no file nowhere.csv, and no data set of this name."),
         ([*STUDY, "-s", "anovo"], "did you mean 'anova'?"),
         (

@@ -1,11 +1,21 @@
 """How sure a choice is: redraws, the probability of each candidate, and candidates that cannot be told apart."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from holdfast.inference.features import frequency_interval
 from holdfast.tradeoff import RULES
-from holdfast.tradeoff.choice import choose_in_redraws, describe_alternatives, describe_certainty, tabulate_choices
+from holdfast.tradeoff.choice import (
+    _default_draws,
+    _least_count,
+    choose_in_redraws,
+    describe_alternatives,
+    describe_certainty,
+    tabulate_choices,
+)
 from holdfast.tradeoff.points import make_points, measure_draws, pull_together, redraw, weighted_variance
 from holdfast.tradeoff.rules import Decision, rule
 from results import make_result, scores_around, sets_with_core
@@ -109,6 +119,21 @@ def test_no_redraws_no_probabilities():
     assert "redrawn" not in repr(choice)
     with pytest.raises(ValueError, match="at least 0"):
         several().choose(n_draws=-1)
+
+
+@pytest.mark.parametrize(
+    ("n_runs", "threshold", "level"), [(1, 0.5, 0.95), (20, 0.5, 0.95), (200, 0.9, 0.8), (7, 0.99, 0.95)]
+)
+def test_the_least_count_above_a_threshold_is_that_of_all_counts(n_runs, threshold, level):
+    low, _ = frequency_interval(np.arange(n_runs + 1), n_runs, level)
+    above = [count for count in range(n_runs + 1) if low[count] > threshold]
+    assert _least_count(n_runs, threshold, level) == (above[0] if above else n_runs + 2)
+
+
+def test_very_many_resamples_are_redrawn_less_often():
+    """A thousand redraws of 100,000 resamples took 0.8 GB and most of the time of a report."""
+    for n, expected in ((100, 1000), (20_000, 1000), (50_000, 400), (1_000_000, 200)):
+        assert _default_draws(SimpleNamespace(units=np.arange(n))) == expected
 
 
 def test_a_clear_choice_is_called_clear():

@@ -18,6 +18,7 @@ from holdfast.cli.options import as_options, parse_named
 from holdfast.cli.terminal import CONTROL_CHARACTERS, notes, print_stderr, quote_path
 from holdfast.declared import did_you_mean
 from holdfast.options import DEFAULTS, OPTIONS, check_options, set_parameters
+from holdfast.text import join_words
 
 if TYPE_CHECKING:
     from holdfast.study.named import Trust
@@ -49,10 +50,14 @@ def _table(options: dict[str, Any]) -> "hf.io.Table":
     if not Path(data).exists():
         hint = did_you_mean(data, hf.datasets.names())
         raise ValueError(f"There is no file {data}, and no data set of this name{hint}")
-    if target is None:
-        raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none.")
+    reading = {key: options[key] for key in READING if options.get(key) is not None}
     try:
-        return hf.read_table(data, target, **{key: options[key] for key in READING if options.get(key) is not None})
+        if target is None:
+            question = hf.io.inspect_table(data, **reading).question
+            likely = [repr(value) for value, _ in question.choices] if question and question.option == "target" else []
+            hint = f"; it may be {join_words(likely[:3], ' or ')}" if likely else ""
+            raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
+        return hf.read_table(data, target, **reading)
     except ValueError as error:
         raise ValueError(as_options(str(error))) from None
 

@@ -20,6 +20,7 @@ from holdfast.study.tables import StudyTables
 from holdfast.text import format_count, format_percent, join_first
 from holdfast.tradeoff.selected import (
     HOLDS,
+    IN_DOUBT,
     OFTEN,
     SelectedFeatures,
     choose_only_candidate,
@@ -375,20 +376,20 @@ def knows_lists(known: Replicability | None) -> bool:
 
 def judge_list(names: Sequence[str], verdicts: Sequence[str], selected: pd.DataFrame) -> str:
     """Return whether a list holds as a whole, in a sentence or two; ``selected`` has the features of the candidate."""
-    often = [verdict for verdict in verdicts if verdict.startswith((HOLDS, OFTEN))]
+    often = [verdict for verdict in verdicts if verdict.startswith((HOLDS, OFTEN)) and verdict != IN_DOUBT]
     best = HOLDS if HOLDS in often or not often else often[0]
-    n = often.count(best)
-    verb = ("holds" if n == 1 else "hold") if best == HOLDS else f"{'is' if n == 1 else 'are'} {best}"
+    n, reason = often.count(best), best.partition("; ")[2]
+    verb = ("holds" if n == 1 else "hold") if best == HOLDS else f"{'is' if n == 1 else 'are'} {OFTEN} ({reason})"
     size = format_count(len(names), "feature")
     head = f"The list as a whole does not hold: of {size}, {n or 'none'} {verb}."
     if n == len(names):
-        head = f"The whole list {'holds' if best == HOLDS else f'is {best}'} ({size})."
+        head = f"The whole list holds ({size})." if best == HOLDS else f"The whole list is {OFTEN} ({size}; {reason})."
     others = [verdict for verdict in dict.fromkeys(verdicts) if verdict != best]
     counts = [_count_verdict(verdicts.count(verdict), verdict) for verdict in others]
     absent = [
         str(name)
         for name, verdict in zip(selected["feature"], selected["verdict"], strict=True)
-        if verdict.startswith((HOLDS, OFTEN)) and str(name) not in names
+        if verdict.startswith((HOLDS, OFTEN)) and verdict != IN_DOUBT and str(name) not in names
     ]
     more = f" Selected as often, but not on the list: {join_first(absent, 6)}."
     return head + (f" Of the others, {'; '.join(counts)}." if counts else "") + (more if absent else "")

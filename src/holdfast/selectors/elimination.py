@@ -367,9 +367,9 @@ def share_criteria(data: Data) -> dict[Hashable, Criterion]:
             prepared[key] = Criterion(None, None, np.asarray(criterion, dtype=np.float64))
             continue
         centers = isinstance(filter_, _Moments) and _is_by_moments(filter_)
-        part = type(filter_).center if centers else key
+        part = type(filter_)._center if centers else key
         if part not in parts:
-            share = filter_.center if centers else filter_.share
+            share = filter_._center if centers else filter_.share
             parts[part] = share(replace(data, settings=[{}], selectors=[filter_]))
         prepared[key] = Criterion(filter_, parts[part], None)
     return prepared

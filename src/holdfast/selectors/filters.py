@@ -43,12 +43,12 @@ class _Moments(Filter):
     any_precision: ClassVar[bool] = True
     block_fits: int = 16  # of a large table, as many share a pass
 
-    def center(self, data: Data) -> moments_of.Centered:
+    def _center(self, data: Data) -> moments_of.Centered:
         """The data about their center, the rows of each class together."""
         return moments_of.centered(data.X.astype(np.float64, copy=False), data.target.values)
 
     def share(self, data: Data) -> moments_of.Centered | None:
-        return self.center(data) if data.X.size <= moments_of.AT_ONCE else None
+        return self._center(data) if data.X.size <= moments_of.AT_ONCE else None
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
         return np.array([self._formula(moments) for moments in self._moments(batch, shared)])
@@ -117,9 +117,9 @@ class Variance(_Moments):
     def _target(self, y: Any) -> Target:
         return Target(np.zeros(len(y)), None)
 
-    def center(self, data: Data) -> moments_of.Centered:
+    def _center(self, data: Data) -> moments_of.Centered:
         # a hybrid elimination hands over its own target
-        return super().center(replace(data, target=self._target(data.target.values)))
+        return super()._center(replace(data, target=self._target(data.target.values)))
 
     _formula = staticmethod(moments_of.variance)
 

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from holdfast.cards import Card, Point, draw_points
 from holdfast.checks import Matrix
@@ -30,6 +30,8 @@ TOGETHER = 0.95
 MANY_DRAWS, FEW_DRAWS = 1000, 200
 """Redraws for rules that choose in all of them at once, and for others."""
 REDRAWS = "redrawn resamples of this data set"
+MAX_DRAWN = 20_000_000
+"""Numbers (draws × resamples) of which redraws consist by default: those of very many resamples hardly differ."""
 COLUMNS = ("family", "probability", "alternative")
 
 
@@ -47,14 +49,15 @@ def choose_in_redraws(
     parameters : mapping from str to object
         Parameters of the rule.
     n_draws : int, optional
-        Number of redraws; by default 1000 for rules that choose in all of them at once, 200 for others.
+        Number of redraws; by default 200, or 1000 for rules that choose in all of them at once (fewer, but at least
+        200, of more than 20,000 resamples).
 
     Returns
     -------
     (Redraws, ndarray of int)
         The redraws, and the index of the candidate chosen in each; -1 where the rule chooses none.
     """
-    default = FEW_DRAWS if rule.many is None else MANY_DRAWS
+    default = FEW_DRAWS if rule.many is None else _default_draws(points)
     redraws = redraw(points, default if n_draws is None else n_draws)
     if rule.many is not None:
         return redraws, rule.many(redraws, **parameters)
@@ -63,6 +66,10 @@ def choose_in_redraws(
         with suppress(ValueError):  # no candidate of this draw meets the rule
             choices[draw] = points.names.index(rule(redraws.make_points(draw), **parameters).candidate)
     return redraws, choices
+
+
+def _default_draws(points: Points) -> int:
+    return min(MANY_DRAWS, max(FEW_DRAWS, MAX_DRAWN // points.units.size))
 
 
 def tabulate_choices(points: Points, chosen: str, choices: Choices) -> pd.DataFrame:
@@ -473,7 +480,7 @@ def list_probabilities(
     level : float
         Level of the intervals.
     n_draws : int, optional
-        Number of redraws; 1000 by default.
+        Number of redraws; by default 1000, or fewer, but at least 200, of more than 20,000 resamples.
     X : matrix, optional
         Samples × features, for measures that need a similarity of features.
     **parameters
@@ -501,7 +508,7 @@ def list_probabilities(
     if candidate is not None:
         result.family(candidate)  # or a sentence that lists the candidates
         points = Points(result=result, metric="", measure=MEASURES["nogueira"], level=level, points=[])  # for its units
-        times = draw_half(points, MANY_DRAWS if n_draws is None else n_draws)
+        times = draw_half(points, _default_draws(points) if n_draws is None else n_draws)
         chosen = {candidate: np.arange(len(times))}
     else:
         points = make_points(result, metric, measure, candidates=candidates, level=level, X=X)
@@ -536,7 +543,9 @@ def _times_on_list(points: Points, candidate: str, times: Floats, threshold: flo
 @lru_cache(maxsize=64)
 def _least_count(n_runs: int, threshold: float, level: float) -> int:
     """The least count that shows a selection frequency above the threshold; more than all runs if none does."""
-    counts: NDArray[np.int64] = np.arange(n_runs + 1)
-    low, _ = frequency_interval(counts, n_runs, level)
-    shown = np.flatnonzero(low > threshold)
-    return int(shown[0]) if shown.size else n_runs + 2
+    least = bisect_right(  # the lower end grows with the count
+        range(n_runs + 1),
+        threshold,
+        key=lambda count: float(frequency_interval(np.array([count]), n_runs, level)[0][0]),
+    )
+    return least if least <= n_runs else n_runs + 2

@@ -34,6 +34,7 @@ from holdfast.study.work import QUANTILES, THIRDS
 MAX_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
 MAX_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
 SLACK = 1e-9  # by which rounding may leave the range of a score
+MAX_UNPACKED = 2**20  # row numbers of splits that are looked at together
 MAX_VANISHED = 100_000  # a store that claims to have lost more splits is not believed
 MAX_NAMED = 5
 Flags = NDArray[np.bool_]
@@ -231,22 +232,35 @@ class Known:
             possible[possible] = CONTENTS[table.name](self, list(compress(rows, possible)))
         return possible
 
-    def find_splits(self, rows: Sequence[Row]) -> Sequence[bool]:
-        """Nothing is unpacked beyond what the data allow."""
-        return [self._is_split(row) for row in rows]
+    def find_splits(self, rows: Sequence[Row]) -> Flags:
+        """Rows of the data, in order and as many as are claimed; nothing is unpacked beyond what the data allow."""
+        right = np.zeros(len(rows), dtype=bool)
+        step = max(1, MAX_UNPACKED // self.n_samples)
+        for first in range(0, len(rows), step):
+            unpacked = [self._unpack_split(*row[-5:]) for row in rows[first : first + step]]
+            complete = first + np.flatnonzero([parts is not None for parts in unpacked])
+            if not complete.size:
+                continue
+            trains, counts, tests = zip(*filter(None, unpacked), strict=True)
+            times = np.frombuffer(b"".join(counts), "<i4").astype(np.int64)
+            starts = np.cumsum([0, *[len(blob) // 4 for blob in counts[:-1]]])
+            n_train = [rows[index][-6] for index in complete.tolist()]
+            counted = (np.minimum.reduceat(times, starts) > 0) & (np.add.reduceat(times, starts) == n_train)
+            ascending = _are_ascending(trains, self.n_samples) & _are_ascending(tests, self.n_samples, repeats=True)
+            right[complete] = counted & ascending
+        return right
 
-    def _is_split(self, row: Row) -> bool:
-        *_, n_train, n_rows, n_test, packed_rows, packed_counts, packed_test = row
+    def _unpack_split(
+        self, n_rows: int, n_test: int, rows: bytes, counts: bytes | None, test: bytes
+    ) -> tuple[bytes, bytes, bytes] | None:
+        """Training rows, how often each occurs, and held-out rows, if there are as many as are claimed."""
         if not (0 < n_rows <= self.n_samples and 0 <= n_test <= MAX_REPEATS * self.n_samples):
-            return False
+            return None
         try:
-            train, test = schema.unpack_rows(packed_rows, n_rows), schema.unpack_rows(packed_test, n_test)
-            counts = np.ones(n_rows, np.int64) if packed_counts is None else schema.unpack_rows(packed_counts, n_rows)
+            times = np.ones(n_rows, "<i4").tobytes() if counts is None else schema.inflate(counts, n_rows, "counts")
+            return schema.inflate(rows, n_rows, "row numbers"), times, schema.inflate(test, n_test, "row numbers")
         except ValueError:
-            return False
-        in_range = all(0 <= rows.min(initial=0) <= rows.max(initial=0) < self.n_samples for rows in (train, test))
-        ordered = (np.diff(train) > 0).all() and (np.diff(test) >= 0).all()
-        return bool(in_range and ordered and counts.min() > 0 and counts.sum() == n_train)
+            return None
 
     def find_orders(self, rows: Sequence[Row]) -> Sequence[bool]:
         """Weights of all features, if there are any, and each feature at most once."""
@@ -307,17 +321,10 @@ class Known:
     def _are_features(self, blobs: Sequence[bytes], *, ascending: bool = True) -> Flags:
         """Which blobs hold features that there are, each once, and in ascending order if they must be."""
         right = np.array([len(blob) % 4 == 0 for blob in blobs], dtype=bool)
-        lists = [np.frombuffer(blob, "<i4") for blob in compress(blobs, right)]
+        lists = list(compress(blobs, right))
         if not ascending:
-            lists = [np.sort(columns) for columns in lists]
-        ends = np.cumsum([columns.size for columns in lists])
-        columns = np.concatenate([*lists, np.empty(0, np.int32)])
-        follows = np.ones(columns.size, dtype=bool)  # another feature of the same list
-        starts = np.array([0, *ends[:-1]])
-        follows[starts[starts < columns.size]] = False  # empty lists at the end start nowhere
-        wrong = (columns < 0) | (columns >= self.n_features)
-        wrong[1:] |= follows[1:] & (columns[1:] <= columns[:-1])
-        right[np.flatnonzero(right)[np.searchsorted(ends, np.flatnonzero(wrong), side="right")]] = False
+            lists = [np.sort(np.frombuffer(blob, "<i4")).tobytes() for blob in lists]
+        right[right] = _are_ascending(lists, self.n_features)
         return right
 
     def _are_scores(self, blobs: Sequence[bytes | None], notes: Sequence[str]) -> Flags:
@@ -354,6 +361,21 @@ class Known:
             wrong = np.searchsorted(ends, np.flatnonzero(codes >= self.n_classes), side="right")
             right[np.array(indices)[wrong]] = False
         return right
+
+
+def _are_ascending(blobs: Sequence[bytes], limit: int, *, repeats: bool = False) -> Flags:
+    """Which lists of whole numbers of 4 bytes are below a limit and ascend, each number once unless they may repeat."""
+    ends = np.cumsum([len(blob) // 4 for blob in blobs], dtype=np.int64)
+    numbers = np.frombuffer(b"".join(blobs), "<i4")
+    follows = np.ones(numbers.size, dtype=bool)  # another number of the same list
+    starts = np.array([0, *ends[:-1]], dtype=np.int64)
+    follows[starts[starts < numbers.size]] = False  # empty lists at the end start nowhere
+    wrong = (numbers < 0) | (numbers >= limit)
+    precedes = np.less if repeats else np.less_equal
+    wrong[1:] |= follows[1:] & precedes(numbers[1:], numbers[:-1])
+    right = np.ones(len(blobs), dtype=bool)
+    right[np.searchsorted(ends, np.flatnonzero(wrong), side="right")] = False
+    return right
 
 
 UNDEFINED = ("r2", "explained_variance", "roc_auc")

@@ -251,16 +251,16 @@ def pack_rows(rows: NDArray[Any] | None) -> bytes | None:
 
 def unpack_rows(blob: bytes, n: int) -> NDArray[np.int64]:
     """Return ``n`` compressed row numbers; no more than these are ever unpacked."""
-    return _inflate(blob, n, "<i4", "row numbers").astype(np.int64)
+    return np.frombuffer(inflate(blob, n, "row numbers"), "<i4").astype(np.int64)
 
 
 def unpack_weights(blob: bytes, n: int) -> NDArray[np.float64]:
     """Return ``n`` compressed ranks or weights; no more than these are ever unpacked."""
-    return _inflate(blob, n, "<f4", "ranks or weights").astype(np.float64)
+    return np.frombuffer(inflate(blob, n, "ranks or weights"), "<f4").astype(np.float64)
 
 
-def _inflate(blob: bytes, n: int, dtype: str, what: str) -> NDArray[Any]:
-    """The ``n`` compressed numbers of 32 bits."""
+def inflate(blob: bytes, n: int, what: str) -> bytes:
+    """The ``n`` compressed numbers of 32 bits, unpacked; no more than these ever are."""
     inflate = zlib.decompressobj()
     try:
         raw = inflate.decompress(blob, 4 * n + 1)
@@ -268,7 +268,7 @@ def _inflate(blob: bytes, n: int, dtype: str, what: str) -> NDArray[Any]:
         raw = b""
     if len(raw) != 4 * n or not inflate.eof:
         raise ValueError(f"Expected {n} compressed {what}, got something else.")
-    return np.frombuffer(raw, dtype=dtype)
+    return raw
 
 
 def split_row(split: Split) -> Row:
