@@ -1,9 +1,9 @@
 """The tables and figures of five papers, repeated, with the published numbers next to ours and a verdict on each claim.
 
 One package per paper, named by its key in :data:`holdfast.references.REFERENCES`: ``kalousis2005``, ``gulgezen2009``,
-``nogueira2016``, ``nogueira2018``, ``hamer2020``; its docstring says what cannot be done again. ``redundancy`` is what
-the two papers of Nogueira share. An experiment is a function over the public API that is given a workbench and returns
-an outcome (:mod:`reproductions.experiments` shows one in ten lines):
+``nogueira2016``, ``nogueira2018``, ``hamer2020``; its docstring says what cannot be done again. ``redundancy`` and
+``enumeration`` are what the two papers of Nogueira share. An experiment is a function over the public API that is given
+a workbench and returns an outcome (:mod:`reproductions.experiments` shows one in ten lines):
 
 - ``experiments``: what an experiment is, and all of them by name
 - ``records``: claims with evidence, rule and verdict; tables, pictures, outcomes. ``words.toml``: what "slightly" means
@@ -12,7 +12,6 @@ an outcome (:mod:`reproductions.experiments` shows one in ten lines):
 - ``running``: experiments one after the other, for one seed or several
 - ``stored``: finished outcomes in a folder; outcomes over several seeds, and which verdicts a seed changes
 - ``pages``: a page for each paper, and one of all tables and figures
-- ``unconverted``: verdicts of papers that are not yet written with evidence and rule; it goes when they are
 """
 
 from reproductions.experiments import EXPERIMENTS, Experiment

@@ -97,7 +97,7 @@ def judge_row(claims: Iterable[Claim]) -> RowVerdict:
         return "not run"
     if verdicts == {"holds"}:
         return "holds"
-    if "holds" in verdicts:
+    if verdicts & {"holds", "holds in part"}:
         return "holds in part"
     return "open" if "open" in verdicts else "does not hold"
 
@@ -109,5 +109,6 @@ def describe_claims(claims: Sequence[Claim]) -> str:
     counts = Counter(claim.verdict for claim in claims)
     missed = [claim.claim.rstrip(".") for claim in claims if claim.verdict == "does not hold"]
     listed = f" Not: {'; '.join(missed[:2])}{' …' if len(missed) > 2 else ''}." if missed else ""
+    in_part = f", {counts['holds in part']} in part" if counts["holds in part"] else ""
     still_open = f", {counts['open']} open" if counts["open"] else ""
-    return f"{counts['holds']} of {len(claims)} claims hold{still_open}.{listed}"
+    return f"{counts['holds']} of {len(claims)} claims hold{in_part}{still_open}.{listed}"

@@ -22,8 +22,9 @@ The experiments of five papers on the stability of feature selection, repeated w
 row for each of their tables and figures with results, and says whether it holds.
 
 A claim is judged by one rule: our number has a 95 % interval over what could vary (resamples, data sets, seeds); the
-claim *holds* if the whole interval meets the rule, *does not hold* if no part of it does, and is *open* otherwise. What
-the rule would say at half and at twice its threshold stands next to it. Words mean the same in all papers ([the table
+claim *holds* if the whole interval meets the rule, *does not hold* if no part of it does, and is *open* otherwise;
+where a paper leaves a choice open, it holds *in part* if it does for some of them. What the rule would say at half and
+at twice its threshold stands next to it. Words mean the same in all papers ([the table
 of words](#what-words-mean)). Three kinds of claims are counted apart: what the papers say of data and simulations;
 exact checks of their formulas, theorems and worked examples; and what we did beyond the papers.
 
@@ -106,7 +107,7 @@ def _row_table(rows: Sequence[Row]) -> str:
 
 
 def _word_table() -> str:
-    quantities = ("stability", "accuracy", "likelihood", "rank")
+    quantities = ("stability", "accuracy", "likelihood", "rank", "features")
     rows = [
         (f"{word}; {meaning['also']}", meaning["form"], *(f"{meaning['thresholds'].get(q, '–')}" for q in quantities))
         for word, meaning in WORDS.items()

@@ -4,6 +4,7 @@ A claim is judged in one way only. Its :class:`Evidence` is a number of ours wit
 its :class:`Rule` an interval of numbers for which the claim holds. The claim *holds* if the whole interval of the
 evidence lies within the rule, *does not hold* if no part of it does, and is *open* otherwise. Everything that is
 compared becomes such a number: a difference, a distance from a printed number, a share, or 1 and 0 for yes and no.
+Where the paper leaves a choice open, evidence has a part for each choice, and a claim may hold *in part*.
 """
 
 import math
@@ -23,9 +24,9 @@ from scipy.stats import binomtest
 if TYPE_CHECKING:
     from holdfast.plots.theme import AnyChart
 
-Verdict = Literal["holds", "does not hold", "open"]
+Verdict = Literal["holds", "holds in part", "does not hold", "open"]
 Kind = Literal["empirical", "exact", "beyond"]
-VERDICTS: tuple[Verdict, ...] = ("holds", "does not hold", "open")
+VERDICTS: tuple[Verdict, ...] = ("holds", "holds in part", "does not hold", "open")
 KINDS: dict[Kind, str] = {
     "empirical": "empirical claims of the papers",
     "exact": "exact checks of formulas, theorems and worked examples",
@@ -57,6 +58,8 @@ class Evidence:
         Digits after the point.
     reason : str
         Why it is undefined.
+    parts : tuple of Evidence
+        The number by each choice that the paper leaves open, the primary one first.
     """
 
     value: float
@@ -66,6 +69,7 @@ class Evidence:
     shown: str = ""
     digits: int = 2
     reason: str = ""
+    parts: tuple["Evidence", ...] = ()
 
     @classmethod
     def exact(cls, value: float, **options: Any) -> "Evidence":
@@ -129,7 +133,15 @@ class Evidence:
             return undefined[0]
         texts = dict.fromkeys(item.shown for item in evidence if item.shown)
         low, high = min(item.low for item in evidence), max(item.high for item in evidence)
-        return replace(evidence[0], low=low, high=high, varied=varied, shown="; ".join(texts))
+        by_part = zip(*(item.parts for item in evidence), strict=True)
+        parts = tuple(cls.over(part, varied) for part in by_part)
+        return replace(evidence[0], low=low, high=high, varied=varied, shown="; ".join(texts), parts=parts)
+
+    @classmethod
+    def by_choice(cls, parts: Sequence["Evidence"], choices: str) -> "Evidence":
+        """Return a number by each choice that the paper leaves open, the primary one first, with the range of all."""
+        whole = cls.over(parts, f"{parts[0].varied}, {choices}")
+        return replace(whole, parts=tuple(parts))
 
     @classmethod
     def undefined(cls, reason: str) -> "Evidence":
@@ -281,6 +293,11 @@ def judge(evidence: Evidence, rule: Rule, factor: float = 1.0) -> Verdict:
     Our interval and the standard error of a printed number make one interval: their reaches are combined as the square
     root of the sum of squares.
     """
+    if evidence.parts:
+        verdicts = {judge(part, rule, factor) for part in evidence.parts}
+        if len(verdicts) == 1:
+            return verdicts.pop()
+        return "holds in part" if "holds" in verdicts else "open"
     if not evidence.is_defined:
         return "open"
     low, high = rule.bounds(factor)
@@ -358,8 +375,9 @@ def count_verdicts(claims: Iterable[Claim], kind: Kind) -> str:
     counts = Counter(claim.verdict for claim in claims if claim.kind == kind)
     if not counts:
         return ""
+    in_part = f"{counts['holds in part']} in part, " if counts["holds in part"] else ""
     return (
-        f"Of {counts.total()} {KINDS[kind]} {counts['holds']} hold, {counts['does not hold']} do not, "
+        f"Of {counts.total()} {KINDS[kind]} {counts['holds']} hold, {in_part}{counts['does not hold']} do not, "
         f"{counts['open']} are open."
     )
 

@@ -209,5 +209,5 @@ def compare_seeds(on_pages: Sequence[StoredOutcome], others: Sequence[StoredOutc
             different = [verdict for verdict in verdicts if verdict != claim.verdict]
             if different:
                 changed.append(f"{outcome.experiment}: {claim.claim} ({claim.verdict}; then {', '.join(different)})")
-                n_reversed += any(verdict != "open" for verdict in different)
+                n_reversed += any({verdict, claim.verdict} == {"holds", "does not hold"} for verdict in different)
     return SeedComparison(n_decided=decided, changed=tuple(changed), n_reversed=n_reversed)

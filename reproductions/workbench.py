@@ -1,11 +1,13 @@
 """What an experiment is given: how much to do, the seed, data sets, and studies that continue where they stopped."""
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from holdfast.datasets import real
 from holdfast.study import Study, StudyResult
@@ -149,3 +151,27 @@ class Workbench:
         self.report(f"study {name}")
         ending = "-quick" if self.quick else ""
         return plan.run(X, y, store=self.folder / f"{name}{ending}.db", n_jobs=self.n_jobs, **options)
+
+    def frame(self, name: str, compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """Return a table of numbers that is computed once, and read from then on: to judge again costs nothing.
+
+        Parameters
+        ----------
+        name : str
+            Of its file in :attr:`folder`.
+        compute : callable
+            Returns the table, whose columns have names; its index is not kept.
+
+        Returns
+        -------
+        DataFrame
+            As it is read from the file.
+        """
+        file = self.folder / f"{name}{'-quick' if self.quick else ''}.json"
+        if not file.is_file():
+            self.report(f"simulation {name}")
+            self.folder.mkdir(parents=True, exist_ok=True)
+            unfinished = file.with_suffix(".new")
+            unfinished.write_text(json.dumps(compute().to_dict("list")), encoding="utf-8")
+            unfinished.replace(file)
+        return pd.DataFrame(json.loads(file.read_text(encoding="utf-8")))

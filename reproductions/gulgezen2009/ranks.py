@@ -1,236 +1,187 @@
 """Figures 3 to 5 and Tables 3 to 8: stability and accuracy against numbers of features, and ranks of alpha."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr, t
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
-import holdfast as hf
 from holdfast import plots
-from reproductions import unconverted
 from reproductions.experiments import experiment
 from reproductions.gulgezen2009 import published
-from reproductions.gulgezen2009.nested import (
-    Floats,
-    Nested,
-    describe_protocol,
-    run_study,
-)
+from reproductions.gulgezen2009.nested import REDRAWN, Nested, describe_protocol, run_study
 from reproductions.gulgezen2009.published import ALPHAS, PAPER, QUARTER, RATIOS, TITLES, Row
-from reproductions.records import Claim, Outcome, Picture, Table
+from reproductions.records import Claim, Evidence, Outcome, Picture, Rule, Table
 from reproductions.workbench import Workbench
 
-LEAST = 0.9
-RULE = f"Spearman's correlation with the printed ranks is at least {LEAST}: at most 1 in 24 orders of five are so near"
-SIMILAR = 0.02
-"""Difference of accuracies up to which they are called similar."""
 OTHERS = ("ionosphere", "sonar", "parkinsons", "gtzan5_librosa", "optdigits_train", "wine")
-ALREADY_WHOLE = "optdigits_train"
-"""Its values are whole numbers up to 16: bins change little, and ties of distances take long."""
+Tables = Mapping[str, tuple[str, Mapping[float, Row]]]
 
 
 @experiment(
     PAPER, "musk", shows="Figures 3 and 4, Tables 3 and 4", data=("musk1",),
     title="MID, MIQ and MID with weights on Musk, against numbers of features",
+    question="Is MID more stable than MIQ on Musk, and which weight α is the most stable, and the most accurate?",
 )  # fmt: skip
 def musk(bench: Workbench) -> Outcome:
     """Compare MID with MIQ, and the alphas by stability and accuracy, at each r."""
     ratios = bench.choose(RATIOS, (QUARTER,))
     nested = run_study(bench, "musk1", ratios)
-    binned = run_study(bench, "musk1", (QUARTER,), binned=True)
-    tables = {"stability": published.MUSK_STABILITY, "accuracy": published.MUSK_ACCURACY}
-    return Outcome(
-        claims=[
-            *(more_stable(nested, ratio, "Musk", "Figure 3, Section 5.3") for ratio in ratios),
-            always_more_stable(nested, ratios),
-            *similar_accuracy({"musk1": nested}),
-            *table_checks(nested, binned, ratios, tables, "Musk", {"stability": "Table 3", "accuracy": "Table 4"}),
-        ],
-        tables=[
-            ratio_table(nested, ratios, tables["stability"], "stability", "Table 3: stability on Musk"),
-            ratio_table(nested, ratios, tables["accuracy"], "accuracy", "Table 4: 3-NN accuracy on Musk"),
-        ],
-        pictures=[
-            *(
-                curves(nested, ratio, (0.5, None), f"Figure 3: MID (alpha = 0.5) and MIQ on Musk at r = {ratio:g}.")
-                for ratio in ratios
-            ),
-            *all_curves(nested, "Figure 4: all alphas and MIQ on Musk at r = {:g}."),
-        ],
-        protocol=describe_protocol("Musk (version 1)", nested.result, ratios),
-        notes=[say_best(nested, ratios, "Musk"), say_readings(binned, published.MUSK_ACCURACY[QUARTER], "Musk")],
-    )  # fmt: skip
+    tables = {"stability": ("Table 3", published.MUSK_STABILITY), "accuracy": ("Table 4", published.MUSK_ACCURACY)}
+    outcome = compare_alphas(nested, "musk1", ratios, tables, ("Figure 3", "Figure 4"))
+    pictures = [plot_curves(nested, ratio, (0.5, None), "Figure 3", "musk1") for ratio in ratios]
+    return replace(
+        outcome, claims=[judge_always(nested, ratios), *outcome.claims], pictures=[*pictures, *outcome.pictures]
+    )
 
 
 @experiment(
     PAPER, "multi-features", shows="Figure 5, Tables 5 and 6", data=("mfeat",),
     title="MID, MIQ and MID with weights on Multi-features digits",
+    question="Is MID more stable than MIQ on Multi-features, and which weight α is the most stable, and the most "
+    "accurate?",
 )  # fmt: skip
 def multi_features(bench: Workbench) -> Outcome:
     """Compare the alphas by stability and accuracy at each r, and MID with MIQ."""
     ratios = bench.choose(RATIOS, (QUARTER,))
     nested = run_study(bench, "mfeat", ratios)
-    binned = run_study(bench, "mfeat", (QUARTER,), binned=True)
-    tables = {"stability": published.MFEAT_STABILITY, "accuracy": published.MFEAT_ACCURACY}
-    places = {"stability": "Table 5", "accuracy": "Table 6"}
+    tables = {"stability": ("Table 5", published.MFEAT_STABILITY), "accuracy": ("Table 6", published.MFEAT_ACCURACY)}
+    return compare_alphas(nested, "mfeat", ratios, tables, ("Figure 5", "Figure 5"))
+
+
+def compare_alphas(
+    nested: Nested, name: str, ratios: Sequence[float], tables: Tables, figures: tuple[str, str]
+) -> Outcome:
+    """Judge the rows of both tables, on which side of 0.5 the best alpha is, and MID next to MIQ."""
     return Outcome(
         claims=[
-            *(more_stable(nested, ratio, "Multi-features", "Figure 5, Section 5.3") for ratio in ratios),
-            *similar_accuracy({"mfeat": nested}),
-            *table_checks(nested, binned, ratios, tables, "Multi-features", places),
+            *(judge_difference(nested, ratio, name, figures[0]) for ratio in ratios),
+            judge_accuracy(nested, name, figures[1]),
+            *(
+                judge_row(nested, ratio, of, rows[ratio], name, exhibit)
+                for of, (exhibit, rows) in tables.items() for ratio in ratios
+            ),
+            judge_side(nested, name, tables["stability"][0]),
         ],
         tables=[
-            ratio_table(nested, ratios, tables["stability"], "stability", "Table 5: stability on Multi-features"),
-            ratio_table(nested, ratios, tables["accuracy"], "accuracy", "Table 6: 3-NN accuracy on Multi-features"),
+            make_table({f"{ratio:g}": (nested.ranks(ratio, of), rows[ratio]) for ratio in ratios},
+                       f"{exhibit}: {of} on {TITLES[name]}", "r")
+            for of, (exhibit, rows) in tables.items()
         ],
-        pictures=all_curves(nested, "Figure 5: all alphas and MIQ on Multi-features at r = {:g}."),
-        protocol=describe_protocol("Multi-features digits", nested.result, ratios)
-        + bench.choose(" The numbers of features are evenly spaced, so that mean ranks estimate those over all.", ""),
-        notes=[
-            say_best(nested, ratios, "Multi-features"),
-            say_readings(binned, published.MFEAT_ACCURACY[QUARTER], "Multi-features"),
+        pictures=[
+            plot_curves(nested, ratio, (*ALPHAS, None), figures[1], name)
+            for ratio in (0.25, 0.75) if ratio in ratios
         ],
+        protocol=describe_protocol(TITLES[name], nested, ratios),
     )  # fmt: skip
 
 
 @experiment(
     PAPER, "tables7-8", shows="Tables 7 and 8", data=OTHERS,
-    title="ranks of alpha by stability and by accuracy on the other data sets at r = 0.25",
+    title="ranks of α by stability and by accuracy on the other data sets at r = 0.25",
+    question="Does the best α depend on the data set, and is MID more stable than MIQ everywhere?",
 )  # fmt: skip
 def all_sets(bench: Workbench) -> Outcome:
-    """Rank the alphas on each set, and compare MID with MIQ."""
-    names = bench.choose(OTHERS, OTHERS[-1:])
-    found = {name: run_study(bench, name, (QUARTER,)) for name in bench.available(names)}
-    binned = {name: run_study(bench, name, (QUARTER,), binned=True) for name in found if name != ALREADY_WHOLE}
+    """Rank the alphas on each set, compare MID with MIQ, and 3 nearest neighbors with support vector machines."""
+    names = bench.available(bench.choose(OTHERS, OTHERS[-1:]))
+    found = {name: run_study(bench, name, (QUARTER,)) for name in names}
+    machine = make_pipeline(StandardScaler(), SVC())
+    machines = {name: run_study(bench, name, (QUARTER,), estimator=machine, n_sizes=6) for name in names}
+    tables = {
+        "stability": ("Table 7", published.STABILITY_AT_QUARTER), "accuracy": ("Table 8", published.ACCURACY_AT_QUARTER)
+    }  # fmt: skip
     return Outcome(
         claims=[
-            *(set_check(nested, name, "stability") for name, nested in found.items()),
-            *(side_check(nested, name) for name, nested in found.items()),
-            half_is_not_always_best(found),
-            *(more_stable(nested, QUARTER, TITLES[name], "Section 5.3") for name, nested in found.items()),
-            *similar_accuracy(found),
-            *(set_check(nested, name, "accuracy", binned.get(name)) for name, nested in found.items()),
+            *(
+                judge_row(nested, QUARTER, of, rows[name], name, exhibit)
+                for of, (exhibit, rows) in tables.items() for name, nested in found.items()
+            ),
+            *(judge_side(nested, name, "Table 7") for name, nested in found.items()),
+            *(judge_half(found, of, exhibit) for of, (exhibit, _) in tables.items()),
+            *(judge_difference(nested, QUARTER, name, "") for name, nested in found.items()),
+            *(judge_accuracy(nested, name, "") for name, nested in found.items()),
+            *judge_machines(found, machines),
         ],
         tables=[
-            set_table(found, published.STABILITY_AT_QUARTER, "stability", "Table 7: stability at r = 0.25"),
-            set_table(found, published.ACCURACY_AT_QUARTER, "accuracy", "Table 8: 3-NN accuracy at r = 0.25"),
-            set_table(binned, published.ACCURACY_AT_QUARTER, "accuracy", "Table 8 with 3-NN on bins"),
+            make_table({TITLES[name]: (nested.ranks(QUARTER, of), rows[name]) for name, nested in found.items()},
+                       f"{exhibit}: {of} at r = 0.25", "data set")
+            for of, (exhibit, rows) in tables.items()
         ],
-        protocol=describe_protocol(
-            ", ".join(TITLES[name] for name in found), list(found.values())[-1].result, [QUARTER]
-        )
-        + " Of Handwritten digits the 3823 rows of the training part. The rows of Musk and Multi-features in Tables 7 "
-        "and 8 repeat Tables 3 to 6.",
-        notes=[say_uncertainty(found), say_without_similarity(found)],
+        protocol=describe_protocol(", ".join(map(TITLES.__getitem__, names)), found[names[-1]], [QUARTER])
+        + " The rows of Musk and Multi-features in Tables 7 and 8 repeat Tables 3 to 6. Support vector machines "
+        "(radial kernel, standardized columns) were scored at six numbers of features.",
     )  # fmt: skip
 
 
-# Checks
+# Claims
 
 
-def table_checks(
-    nested: Nested,
-    binned: Nested,
-    ratios: Sequence[float],
-    tables: dict[str, dict[float, Row]],
-    title: str,
-    places: dict[str, str],
-) -> list[Claim]:
-    """One check for each printed row of ranks; rows of accuracy say what bins would change."""
-    return [
-        rank_check(
-            nested, ratio, of, tables[of][ratio], title, places[of],
-            say_bins(binned, tables[of][ratio]) if of == "accuracy" and ratio == QUARTER else "",
-        )
-        for of in tables for ratio in ratios
-    ]  # fmt: skip
-
-
-def set_check(nested: Nested, name: str, of: str, binned: Nested | None = None) -> Claim:
-    """Claim the row of a data set in Table 7 or 8."""
-    rows, where = {
-        "stability": (published.STABILITY_AT_QUARTER, "Table 7"),
-        "accuracy": (published.ACCURACY_AT_QUARTER, "Table 8"),
-    }[of]
-    more = "The features are not the paper's." if name == "gtzan5_librosa" else ""
-    bins = "" if binned is None else say_bins(binned, rows[name])
-    return rank_check(nested, QUARTER, of, rows[name], TITLES[name], where, f"{more} {bins}")
-
-
-def rank_check(nested: Nested, ratio: float, of: str, row: Row, title: str, where: str, more: str) -> Claim:
-    """Claim the order of the alphas by the correlation of mean ranks with a printed row."""
-    ours = nested.ranks(ratio, of)["rank"]
-    found = correlate(ours, row)
-    low, high = np.nanquantile([correlate(ranks, row) for ranks in nested.redrawn_ranks(ratio, of)], [0.025, 0.975])
-    return unconverted.fact(
-        f"Order of the five alphas by {of} on {title} at r = {ratio:g}.", where, holds=found >= LEAST - 1e-9, rule=RULE,
-        published=" ".join(f"{rank:g}" for rank, _ in row), ours=f"{found:.2f}: {_line(ours)}",
-        if_missed=f"With our bootstrap samples drawn again the correlation is {low:.2f} to {high:.2f}. "
-        f"{_say_spread(nested, ratio, of)} {more}".strip(),
-    )  # fmt: skip
-
-
-def _say_spread(nested: Nested, ratio: float, of: str) -> str:
-    """How far the values that are ranked lie apart, beside how sure a difference of two is."""
+def judge_row(nested: Nested, ratio: float, of: str, row: Row, name: str, exhibit: str) -> Claim:
+    """Judge a printed row of mean ranks by the mean distance of ours from it."""
+    printed = np.array([rank for rank, _ in row])
     values = np.array([nested.by_sample(alpha, ratio, of) for alpha in ALPHAS])  # alphas × sizes × samples
     others = np.delete(values, ALPHAS.index(0.5), axis=0) - values[ALPHAS.index(0.5)]
     error = np.median(others.std(axis=2, ddof=1)) / np.sqrt(values.shape[2])
     gap = np.median(np.ptp(values.mean(axis=2), axis=0))
-    return (
-        f"The best and the worst alpha are {gap:.3f} apart (median over numbers of features); the standard error of a "
-        f"difference from MID is {error:.3f}."
-    )
+    features = "The features are not the paper's. " if name == "gtzan5_librosa" else ""
+    return Claim(
+        claim=f"Mean ranks of α by {of} on {TITLES[name]} at r = {ratio:g}.", exhibit=exhibit,
+        printed=" ".join(f"{rank:g}" for rank in printed), rule=Rule.word("similar", "rank"),
+        evidence=nested.judge_ranks(ratio, of, lambda ranks: float(np.abs(ranks - printed).mean())),
+        reason=f"{features}The best and the worst α are {gap:.3f} apart (median over numbers of features); the "
+        f"standard error of a difference from MID is {error:.3f}.",
+    )  # fmt: skip
 
 
-def side_check(nested: Nested, name: str) -> Claim:
-    """Claim on which side of 0.5 the most stable alpha is."""
-    ranks = nested.ranks(QUARTER, "stability")["rank"]
+def judge_side(nested: Nested, name: str, exhibit: str) -> Claim:
+    """Judge on which side of 0.5 the most stable alpha is, by how far its mean rank is ahead of the other side's."""
     above = name in published.PREFERS_RELEVANCE
-    redrawn = np.array([float(ALPHAS[place]) for place in nested.redrawn_ranks(QUARTER, "stability").argmin(axis=1)])
-    share = ((redrawn > 0.5) if above else (redrawn < 0.5)).mean()
-    side, best = "above" if above else "below", float(ALPHAS[int(ranks.to_numpy().argmin())])
-    return unconverted.fact(
-        f"The most stable alpha on {TITLES[name]} is {side} 0.5.", "Section 5.3, Table 7",
-        holds=best > 0.5 if above else best < 0.5,
-        rule="the alpha of the best mean rank", published=f"{side} 0.5", ours=f"{best:g}",
-        if_missed=f"It is {side} 0.5 in {share:.0%} of redraws of our bootstrap samples.",
+    own = np.array([alpha > 0.5 if above else alpha < 0.5 for alpha in ALPHAS])
+    side = "above" if above else "below"
+    return Claim(
+        claim=f"The best α by stability on {TITLES[name]} at r = 0.25 is {side} 0.5.", exhibit=exhibit,
+        where="Section 5.3", printed=f"{side} 0.5", rule=Rule.above(0),
+        evidence=nested.judge_ranks(QUARTER, "stability", lambda ranks: float(ranks[~own].min() - ranks[own].min())),
+        reason="How far the best mean rank on this side is ahead of the best of the others, 0.5 included.",
     )  # fmt: skip
 
 
-def half_is_not_always_best(found: dict[str, Nested]) -> Claim:
-    """Claim that MID, alpha = 0.5, is not the best choice everywhere."""
-    best = {
-        of: [nested.ranks(QUARTER, of)["rank"].idxmin() for nested in found.values()]
-        for of in ("stability", "accuracy")
-    }
-    return unconverted.fact(
-        "MID, alpha = 0.5, is not necessarily the best choice, by stability or accuracy.", "Section 5.3",
-        holds=all(any(alpha != 0.5 for alpha in alphas) for alphas in best.values()),
-        rule="another alpha has the best mean rank on at least one data set, by each",
-        ours="; ".join(
-            f"{of}: another on {sum(alpha != 0.5 for alpha in alphas)} of {len(alphas)}" for of, alphas in best.items()
+def judge_half(found: Mapping[str, Nested], of: str, exhibit: str) -> Claim:
+    """Judge whether another alpha than that of MID is best on at least one data set."""
+    half = ALPHAS.index(0.5)
+    ahead = [
+        nested.judge_ranks(QUARTER, of, lambda ranks: float(ranks[half] - np.delete(ranks, half).min()), len(found))
+        for nested in found.values()
+    ]
+    best = max(ahead, key=lambda evidence: evidence.low)
+    return Claim(
+        claim=f"MID, α = 0.5, is not necessarily the best choice by {of}.", exhibit=exhibit, where="Section 5.3",
+        evidence=replace(
+            best, high=max(evidence.high for evidence in ahead),
+            varied=f"{REDRAWN}, for the clearest of {len(found)} data sets",
         ),
+        rule=Rule.above(0),
     )  # fmt: skip
 
 
-def more_stable(nested: Nested, ratio: float, title: str, where: str) -> Claim:
-    """Claim that MID is more stable than MIQ, on average over numbers of features."""
+def judge_difference(nested: Nested, ratio: float, name: str, exhibit: str) -> Claim:
+    """Judge whether MID is more stable than MIQ, on average over numbers of features."""
     by_sample = nested.difference(ratio, "stability").mean(axis=0)
-    low, high = _interval(by_sample)
-    return unconverted.order(
-        f"MID is more stable than MIQ on {title} at r = {ratio:g}, on average over numbers of features.", where,
-        difference=float(by_sample.mean()), low=low, high=high, digits=3, if_missed=_say_why(nested),
+    return Claim(
+        claim=f"MID is more stable than MIQ on {TITLES[name]} at r = {ratio:g}, on average over numbers of features.",
+        exhibit=exhibit, where="Section 5.3", rule=Rule.above(0), reason=explain_difference(nested),
+        evidence=Evidence.from_sample(by_sample, f"{by_sample.size} bootstrap samples", digits=3),
     )  # fmt: skip
 
 
-def _say_why(nested: Nested) -> str:
+def explain_difference(nested: Nested) -> str:
     """A likely reason for MID not to be more stable."""
     if not nested.constant:
-        return (
-            "The paper's argument from the variances of the criteria does not say how far features are apart in each."
-        )
-    size = [nested.result.settings(name)["size"] for name in nested.names(None)][:5][-1]
+        return "The argument from the variances of the criteria does not say how far features are apart in each."
+    size = nested.sizes[:5][-1]
     mid, miq = (nested.share_with_constants(alpha, size) for alpha in (0.5, None))
     return (
         f"A constant feature ({', '.join(nested.constant)}) has no information and matches nothing, not even itself; "
@@ -239,148 +190,93 @@ def _say_why(nested: Nested) -> str:
     )
 
 
-def always_more_stable(nested: Nested, ratios: Iterable[float]) -> Claim:
-    """Claim that MID is more stable at every number of features."""
-    parts = {ratio: nested.difference(ratio, "stability").mean(axis=1) for ratio in ratios}
-    below = {ratio: int((part < -1e-12).sum()) for ratio, part in parts.items()}
-    total = sum(part.size for part in parts.values())
-    return unconverted.fact(
-        "MID is always more stable than MIQ, whatever r and the number of features.", "Section 5.3, Figure 3",
-        holds=not any(below.values()),
-        rule="MIQ's mean similarity is not above MID's at any number of features and r",
-        ours=f"MIQ above at {sum(below.values())} of {total} points ("
-        + ", ".join(f"{count} at r = {ratio:g}" for ratio, count in below.items()) + ")",
-        if_missed="The checks above say where it holds on average over numbers of features.",
+def judge_always(nested: Nested, ratios: Sequence[float]) -> Claim:
+    """Judge whether MID is at least as stable at every number of features."""
+    samples = np.concatenate([nested.difference(ratio, "stability") for ratio in ratios])
+    ours, drawn = ((means >= -1e-12).mean(axis=0) for means in (samples.mean(axis=1), nested.redraw(samples)))
+    return Claim(
+        claim="MID is always more stable than MIQ on Musk, whatever r and the number of features.", exhibit="Figure 3",
+        where="Section 5.3", printed="always",
+        evidence=Evidence.from_draws(float(ours), drawn, REDRAWN, digits=3),
+        rule=Rule.equal(1.0, "at every point"),
+        reason="The claims on averages over numbers of features say where it holds in general.",
     )  # fmt: skip
 
 
-def similar_accuracy(found: dict[str, Nested]) -> list[Claim]:
-    """Claim that MID and MIQ are similarly accurate."""
-    means = {TITLES[name]: nested.difference(QUARTER, "accuracy").mean(axis=0) for name, nested in found.items()}
+def judge_accuracy(nested: Nested, name: str, exhibit: str) -> Claim:
+    """Judge whether MID and MIQ are similarly accurate."""
+    by_sample = nested.difference(QUARTER, "accuracy").mean(axis=0)
+    return Claim(
+        claim=f"MID and MIQ have similar accuracies on {TITLES[name]} at r = 0.25.", exhibit=exhibit,
+        where="Abstract and Section 6", rule=Rule.word("similar", "accuracy"),
+        evidence=Evidence.from_sample(by_sample, f"{by_sample.size} bootstrap samples", digits=3),
+        reason="The paper gives no number for “similar”.",
+    )  # fmt: skip
+
+
+def judge_machines(found: Mapping[str, Nested], machines: Mapping[str, Nested]) -> list[Claim]:
+    """Judge the remark that support vector machines showed no significant difference, in two readings."""
+    differences, spreads = [], []
+    for name, nested in machines.items():
+        places = [found[name].sizes.index(size) for size in nested.sizes]
+        own = np.array([nested.by_sample(alpha, QUARTER, "accuracy") for alpha in ALPHAS])
+        neighbors = np.array([found[name].by_sample(alpha, QUARTER, "accuracy")[places] for alpha in ALPHAS])
+        differences.append(float((own - neighbors).mean()))
+        spreads.append(float(np.ptp(own.mean(axis=(1, 2)))))
+    n = f"{len(machines)} data sets"
+    readings = {
+        "Support vector machines are as accurate as 3 nearest neighbors.": differences,
+        "Support vector machines are as accurate with any α (highest minus lowest mean accuracy).": spreads,
+    }
     return [
-        unconverted.fact(
-            f"MID and MIQ have similar accuracies on {title} at r = 0.25.", "Abstract, Section 6",
-            holds=bool(abs(by_sample.mean()) <= SIMILAR),
-            rule=f"mean accuracies over numbers of features differ by at most {SIMILAR}",
-            ours="{:+.3f} ({:+.3f} to {:+.3f})".format(by_sample.mean(), *_interval(by_sample)),
-            if_missed="Their difference is larger than what we call similar; the paper gives no number.",
+        Claim(
+            claim=claim, where="Section 5.2", printed="no significant difference",
+            evidence=Evidence.from_sample(values, n, digits=3) if len(values) > 1
+            else Evidence.undefined("One data set."),
+            rule=Rule.word("similar", "accuracy"),
+            reason="Between what no difference was seen the paper does not say: both readings are judged. The machines "
+            "see standardized columns, the neighbors values as they are.",
         )
-        for title, by_sample in means.items()
+        for claim, values in readings.items()
     ]  # fmt: skip
 
 
-def correlate(ours: Iterable[float], row: Row) -> float:
-    """Spearman's correlation of ranks with a printed row."""
-    return float(spearmanr(list(ours), [rank for rank, _ in row])[0])
+# Tables, pictures and notes
 
 
-def _interval(by_sample: Floats) -> tuple[float, float]:
-    reach = t.ppf(0.975, by_sample.size - 1) * by_sample.std(ddof=1) / np.sqrt(by_sample.size)
-    return float(by_sample.mean() - reach), float(by_sample.mean() + reach)
-
-
-# Tables and pictures
-
-
-def ratio_table(nested: Nested, ratios: Sequence[float], rows: dict[float, Row], of: str, title: str) -> Table:
-    """A table of the paper with one row for each r."""
-    return _table({f"{ratio:g}": (nested.ranks(ratio, of), rows[ratio]) for ratio in ratios}, title, "r")
-
-
-def set_table(found: dict[str, Nested], rows: dict[str, Row], of: str, title: str) -> Table:
-    """A table of the paper with one row for each data set."""
-    by_set = {TITLES[name]: (nested.ranks(QUARTER, of), rows[name]) for name, nested in found.items()}
-    return _table(by_set, title, "data set")
-
-
-def _table(rows: dict[str, tuple[pd.DataFrame, Row]], title: str, index: str) -> Table:
-    cells = {label: [*_cells(ours, row), f"{correlate(ours['rank'], row):.2f}"] for label, (ours, row) in rows.items()}
-    columns = [*(f"α = {alpha:g}" for alpha in ALPHAS), "Spearman"]
+def make_table(rows: Mapping[str, tuple[pd.DataFrame, Row]], title: str, index: str) -> Table:
+    """A table of the paper, with the printed numbers in brackets."""
+    cells = {
+        label: [
+            *(f"{rank:.1f} ∓ {sd:.1f} ({printed:g} ∓ {spread:g})"
+              for rank, sd, (printed, spread) in zip(ours["rank"], ours["sd"], row, strict=True)),
+            f"{np.abs(ours['rank'] - [rank for rank, _ in row]).mean():.2f}",
+        ]
+        for label, (ours, row) in rows.items()
+    }  # fmt: skip
     return Table(
         title=f"{title}: mean rank ∓ standard deviation over numbers of features, in brackets as printed",
-        frame=pd.DataFrame.from_dict(cells, orient="index", columns=columns).rename_axis(index),
+        frame=pd.DataFrame.from_dict(
+            cells, orient="index", columns=[*(f"α = {alpha:g}" for alpha in ALPHAS), "mean distance"]
+        ).rename_axis(index),
     )
 
 
-def _cells(ours: pd.DataFrame, row: Row) -> list[str]:
-    pairs = zip(ours["rank"], ours["sd"], row, strict=True)
-    return [f"{rank:.1f} ∓ {sd:.1f} ({printed:g} ∓ {spread:g})" for rank, sd, (printed, spread) in pairs]
-
-
-def curves(nested: Nested, ratio: float, alphas: Sequence[float | None], caption: str) -> Picture:
+def plot_curves(nested: Nested, ratio: float, alphas: Sequence[float | None], exhibit: str, name: str) -> Picture:
     """Stability and accuracy against the number of features, a line for each alpha; None stands for MIQ."""
-    names = [name for alpha in alphas for name in nested.names(alpha)]
+    if len(alphas) == 2:
+        above = (nested.difference(ratio, "stability").mean(axis=1) > 1e-12).sum()
+        finding = f"MID is more stable than MIQ at {above} of {len(nested.sizes)} numbers of features"
+    else:
+        best = [nested.ranks(ratio, of)["rank"].idxmin() for of in ("stability", "accuracy")]
+        finding = f"The best mean rank has α = {best[0]:g} by stability and α = {best[1]:g} by accuracy"
     chart = plots.plot_setting(
-        nested.result, "size", measure=nested.measure, fraction=ratio, candidates=names
+        nested.result, "size", measure=nested.measure, fraction=ratio, title=finding,
+        candidates=[own for alpha in alphas for own in nested.names(alpha)],
     )  # fmt: skip
     which = "mid-miq" if len(alphas) == 2 else "alphas"
-    return Picture(name=f"{which}-{ratio:g}".replace(".", ""), caption=caption, chart=chart)
-
-
-def all_curves(nested: Nested, caption: str) -> list[Picture]:
-    """The pictures with all alphas and MIQ, at the two sizes of the paper's figures."""
-    ratios = [ratio for ratio in (0.25, 0.75) if ratio in nested.result.fractions]
-    return [curves(nested, ratio, (*ALPHAS, None), caption.format(ratio)) for ratio in ratios]
-
-
-# Beyond the paper
-
-
-def say_bins(binned: Nested, row: Row) -> str:
-    """What the correlation is with a classifier that is given bins."""
-    ranks = binned.ranks(QUARTER, "accuracy")["rank"]
-    return f"With 3-NN on bins instead of values the correlation is {correlate(ranks, row):.2f} ({_line(ranks)})."
-
-
-def say_readings(binned: Nested, row: Row, title: str) -> str:
-    """The other reading of the classifier's input."""
-    n_sizes = len(binned.names(ALPHAS[0]))
-    return (
-        "The paper does not say whether the classifier was given values or bins; the order of alphas above is with "
-        f"values. {title}, r = 0.25, {n_sizes} numbers of features: {say_bins(binned, row)}"
-    )
-
-
-def say_best(nested: Nested, ratios: Sequence[float], title: str) -> str:
-    """How sure the best alpha is, from redraws of the bootstrap samples."""
-    parts = []
-    for ratio in ratios:
-        for of in ("stability", "accuracy"):
-            best = nested.redrawn_ranks(ratio, of).argmin(axis=1)
-            place = int(np.bincount(best, minlength=len(ALPHAS)).argmax())
-            parts.append(f"{of} at r = {ratio:g}: alpha = {ALPHAS[place]:g} in {(best == place).mean():.0%}")
-    return (
-        f"The paper ranks means of ten bootstrap samples without an interval. With the samples of {title} drawn again, "
-        f"the best alpha is most often, by {'; by '.join(parts)} of redraws."
-    )
-
-
-def say_uncertainty(found: dict[str, Nested]) -> str:
-    """How sure the most stable alpha is on each set."""
-    parts = []
-    for name, nested in found.items():
-        best = nested.redrawn_ranks(QUARTER, "stability").argmin(axis=1)
-        place = int(np.bincount(best, minlength=len(ALPHAS)).argmax())
-        parts.append(f"{TITLES[name]} alpha = {ALPHAS[place]:g} ({(best == place).mean():.0%})")
-    return (
-        "How far ten bootstrap samples settle the most stable alpha: the one that redraws of the samples choose most "
-        f"often, with its share: {', '.join(parts)}."
-    )
-
-
-def say_without_similarity(found: dict[str, Nested]) -> str:
-    """Whether a chance-corrected measure that knows no similar features orders the alphas alike."""
-    parts = []
-    for name, nested in found.items():
-        ours = nested.ranks(QUARTER, "stability")["rank"]
-        plain = nested.ranks(QUARTER, "stability", hf.MEASURES["nogueira"])["rank"]
-        parts.append(f"{TITLES[name]} {spearmanr(ours, plain)[0]:.2f} (best alpha {plain.idxmin():g})")
-    return (
-        "The matching gives credit to similar features and is not corrected for chance. Spearman's correlation of mean "
-        "ranks by it with those, on the same selections, by Φ of Nogueira, Sechidis and Brown (2018), which is "
-        f"corrected and knows no similar features: {', '.join(parts)}."
-    )
-
-
-def _line(ranks: "pd.Series[float]") -> str:
-    return " ".join(f"{rank:.1f}" for rank in ranks)
+    what = "MID (α = 0.5) and MIQ" if len(alphas) == 2 else "all α and MIQ"
+    return Picture(
+        name=f"{which}-{ratio:g}".replace(".", ""), exhibit=exhibit, chart=chart,
+        caption=f"{exhibit}: {what} on {TITLES[name]} at r = {ratio:g}.",
+    )  # fmt: skip

@@ -1,30 +1,38 @@
 """The lasso at four redundancies: likelihood against stability, and what is selected (section 6.1.2)."""
 
-from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
-from holdfast import plots
-from holdfast.tradeoff import pareto_front
-from reproductions import redundancy, unconverted
+from holdfast.plots.theme import finish_chart, inline_data
+from reproductions import redundancy
 from reproductions.experiments import experiment
-from reproductions.records import Claim, Outcome, Picture, Table
+from reproductions.records import Claim, Evidence, Outcome, Picture, Rule, Table
 from reproductions.redundancy import (
-    MAX_STABLE,
+    BOTH,
+    MOST,
+    NEAR,
     REDUNDANCIES,
-    SCORE,
     WORDS,
-    LassoFindings,
-    check_draw,
-    check_gain,
-    mean_interval,
-)
+    Choice,
+    LassoRun,
+    by_both,
+    distance,
+    draw_curves,
+    draw_points,
+    gain,
+    judge,
+    judge_errors,
+    run_lasso,
+    share_of_sets,
+)  # fmt: skip
 from reproductions.workbench import Workbench
 
 PAPER = "nogueira2018"
-LAMBDA_LIKELIHOOD, LAMBDA_BOTH, STABILITY_BOTH = 0.0051, 0.0187, 0.63
+LAMBDA_LIKELIHOOD, LAMBDA_BOTH = 0.0051, 0.0187
 """Figure 6b and the text of section 6.1.2: low redundancy."""
 TABLE_5 = {
     "none": ((0, 0), (0, 0)),
@@ -33,342 +41,238 @@ TABLE_5 = {
     "high": ((12, 38), (0, 39)),
 }
 """False positives and false negatives by redundancy: at the best likelihood, and by both (Table 5)."""
-Found = Mapping[str, list[LassoFindings]]
+WHERE = "Section 6.1.2"
+Runs = list[LassoRun]
 
 
-def _find_all(bench: Workbench) -> dict[str, list[LassoFindings]]:
-    return {level: redundancy.find_lasso(bench, rho) for level, rho in REDUNDANCIES.items()}
+def find_all(bench: Workbench) -> dict[str, Runs]:
+    """Return the runs of the lasso by redundancy."""
+    return {level: run_lasso(bench, rho) for level, rho in REDUNDANCIES.items()}
 
 
-def _gains(found: list[LassoFindings], after: float, before: float, column: str) -> list[float]:
-    return [findings.at(after, column) - findings.at(before, column) for findings in found]
+def make_protocol(bench: Workbench) -> str:
+    """Return what was done, in words."""
+    return (
+        f"{redundancy.describe_protocol(bench)} The log-likelihood is a mean over rows, the stability that of "
+        f"Definition 4. {redundancy.TOLD}"
+    )
 
 
-@experiment(PAPER, "figure6", shows="Figure 6", title="the lasso: likelihood and stability against the penalty")
+@experiment(
+    PAPER, "figure6", shows="Figure 6", title="the lasso: likelihood and stability against the penalty",
+    question="Does a stronger penalty than the likeliest one buy stability at a small loss of likelihood?",
+)  # fmt: skip
 def likelihood_and_stability(bench: Workbench) -> Outcome:
     """Out-of-bag log-likelihood and stability against the penalty strength, at four redundancies."""
-    found = _find_all(bench)
-    apart = {
-        column: float(np.mean([
-            abs(findings.at_choice("likelihood", column) - findings.at_choice(MAX_STABLE, column))
-            for findings in found["none"]
-        ]))
-        for column in ("log_likelihood", "nogueira")
-    }  # fmt: skip
-    similar = unconverted.fact(
-        "Without redundancy, the λ of the best likelihood and of the highest stability give similar values of both",
-        "Section 6.1.2, Figure 6a", holds=max(apart.values()) <= 0.02,
-        rule="both differ by at most 0.02 on average over data sets",
-        ours=f"log-likelihood {apart['log_likelihood']:.4f}, stability {apart['nogueira']:.4f}",
-    )  # fmt: skip
+    found = find_all(bench)
+    low, none = found["low"], found["none"]
+    rules: tuple[Choice, ...] = ("likelihood", "most stable")
+    ends = {column: np.array([[run.at_choice(rule, column) for rule in rules] for run in none])
+            for column in ("log_likelihood", "nogueira")}  # fmt: skip
+    gains = [run.at(LAMBDA_BOTH, "nogueira") - run.at(LAMBDA_LIKELIHOOD, "nogueira") for run in low]
+    losses = [run.at_choice("likelihood", "log_likelihood") - run.at(LAMBDA_BOTH, "log_likelihood") for run in low]
+    highest = ", ".join(f"{np.mean([run.curve['nogueira'].max() for run in runs]):.2f} ({level})"
+                        for level, runs in found.items())  # fmt: skip
+    rates = [np.mean([run.at(at, "misclassified") for run in low]) for at in (LAMBDA_LIKELIHOOD, LAMBDA_BOTH)]
+    flat = (
+        "The curve is flat near its highest point, and neighboring λ have other resamples, so that the highest point "
+        "varies from draw to draw."
+    )
     return Outcome(
-        claims=[similar, *_check_strengths(found["low"]), *_check_gain(found["low"])],
-        pictures=[_picture(found)], protocol=_protocol(bench), notes=[_tell_gain(bench, found["low"])],
+        claims=[
+            judge("Without redundancy the likeliest and the most stable λ have similar likelihoods.", "Figure 6", WHERE,
+                  "similar values", gain(ends["log_likelihood"][:, 0] - ends["log_likelihood"][:, 1], 4),
+                  Rule.word("similar", "likelihood")),
+            judge("Without redundancy the likeliest and the most stable λ have similar stabilities.", "Figure 6", WHERE,
+                  "similar values", gain(ends["nogueira"][:, 1] - ends["nogueira"][:, 0], 4),
+                  Rule.word("similar", "stability")),
+            judge("Low redundancy: λ = 0.0051 has the best likelihood.", "Figure 6", WHERE, "0.0051",
+                  distance("0.0051", [run.choose("likelihood") for run in low], "factors"), NEAR,
+                  f"{flat} The paper of 2016 has 0.009 for the same design."),
+            judge("Low redundancy: λ = 0.0187 has the highest stability.", "Figure 6", WHERE, "0.0187",
+                  distance("0.0187", [run.choose("most stable") for run in low], "factors", 3), NEAR, flat),
+            judge("Low redundancy: the stability at λ = 0.0187 is 0.63.", "Figure 6", WHERE, "0.63",
+                  distance("0.63", [run.at(LAMBDA_BOTH, "nogueira") for run in low]), NEAR),
+            judge("Low redundancy: λ = 0.0187 is considerably more stable than λ = 0.0051.", "Figure 6", WHERE,
+                  "quite significant", gain(gains), Rule.word("considerably", "stability")),
+            judge("Low redundancy: λ = 0.0187 loses a negligible log-likelihood per row.", "Figure 6", WHERE,
+                  "a negligible amount", gain(losses, 4), Rule.word("negligible", "likelihood"),
+                  f"The loss is against the best λ of each data set. Of rows {rates[0]:.3f} are misclassified at λ = "
+                  f"0.0051 and {rates[1]:.3f} at λ = 0.0187."),
+        ],
+        pictures=[
+            Picture(
+                name="curves", exhibit="Figure 6",
+                chart=draw_curves(found, {"log_likelihood": "log-likelihood", "nogueira": "stability"}, "nogueira",
+                                  f"Highest stability by redundancy: {highest}"),
+                caption="Log-likelihood (left) and stability (right) against λ, in the layout of Figure 6: means over "
+                f"{len(low)} data sets. Dashed: the λ of the best likelihood (pink) and of the highest stability "
+                "(black).",
+            )
+        ],
+        protocol=make_protocol(bench),
     )  # fmt: skip
-
-
-def _check_strengths(found: list[LassoFindings]) -> list[Claim]:
-    """The printed penalty strengths of low redundancy."""
-    reasons = []
-    for column in ("log_likelihood", "nogueira"):
-        low, high = redundancy.spread_of_best(found, column)
-        reasons.append(
-            "The curve is flat near its highest point. If each λ had resamples of its own, as in the authors' script, "
-            f"the highest point would lie between λ = {low:.2g} and {high:.2g} in 95 % of draws."
-        )
-    return [
-        check_draw("Low redundancy: λ = 0.0051 has the best likelihood", "Section 6.1.2, Figure 6b", by_factors=True,
-                   published=LAMBDA_LIKELIHOOD, ours=[findings.chosen["nogueira", "likelihood"] for findings in found],
-                   if_missed=f"{reasons[0]} The paper of 2016 has 0.009 for the same design."),
-        check_draw("Low redundancy: λ = 0.0187 has the highest stability", "Figure 6b, black line", by_factors=True,
-                   digits=3, published=LAMBDA_BOTH, if_missed=reasons[1],
-                   ours=[findings.chosen["nogueira", MAX_STABLE] for findings in found]),
-    ]  # fmt: skip
-
-
-def _lost_likelihood(found: list[LassoFindings]) -> list[float]:
-    """What the printed compromise loses against the best likelihood."""
-    return [findings.column("log_likelihood").max() - findings.at(LAMBDA_BOTH, "log_likelihood") for findings in found]
-
-
-def _check_gain(found: list[LassoFindings]) -> list[Claim]:
-    lost = np.mean(_lost_likelihood(found))
-    error = np.mean([findings.at_choice("likelihood", "log_likelihood_se") for findings in found])
-    rates = [
-        np.mean([findings.at(at, "misclassified") for findings in found]) for at in (LAMBDA_LIKELIHOOD, LAMBDA_BOTH)
-    ]
-    return [
-        check_draw("Low redundancy: the stability at λ = 0.0187 is 0.63", "Section 6.1.2", published=STABILITY_BOTH,
-                   ours=[findings.at(LAMBDA_BOTH, "nogueira") for findings in found], rounding=0.005),
-        check_gain("Low redundancy: λ = 0.0187 is more stable than λ = 0.0051", "Section 6.1.2",
-                   _gains(found, LAMBDA_BOTH, LAMBDA_LIKELIHOOD, "nogueira")),
-        unconverted.fact(
-            "Low redundancy: λ = 0.0187 sacrifices a negligible amount of likelihood", "Section 6.1.2",
-            holds=bool(lost <= error), rule="on average less than one standard error of the best likelihood",
-            ours=f"{lost:.4f} lost, standard error {error:.4f}",
-            if_missed=f"The share of misclassified rows is {rates[0]:.3f} at λ = 0.0051 and {rates[1]:.3f} at 0.0187.",
-        ),
-    ]  # fmt: skip
-
-
-def _protocol(bench: Workbench) -> str:
-    return (
-        f"{redundancy.describe_protocol(bench)} The paper does not say which λ it tried. The log-likelihood is a mean "
-        "over rows, the stability that of Definition 4."
-    )
-
-
-def _picture(found: Found) -> Picture:
-    curves = {
-        f"{level}, rho = {REDUNDANCIES[level]:g}": [findings.curve for findings in drawn]
-        for level, drawn in found.items()
-    }
-    table = redundancy.curve_table(curves, {"log_likelihood": "log-likelihood", "nogueira": "stability"})
-    n_sets = len(next(iter(found.values())))
-    highest = table[table["quantity"] == "stability"].groupby("line", sort=False)["value"].max()
-    title = f"Highest stability by redundancy: {', '.join(f'{value:.2f} ({line})' for line, value in highest.items())}"
-    return Picture(
-        name="curves", chart=plots.plot_setting(table, "lambda", lines="redundancy", title=title),
-        caption=f"Log-likelihood and stability against λ, beside Figure 6: means over {n_sets} data sets at each "
-        "redundancy, with the 95 % interval of the mean.",
-    )  # fmt: skip
-
-
-def _tell_gain(bench: Workbench, found: list[LassoFindings]) -> str:
-    result = redundancy.run_lasso(bench, REDUNDANCIES["low"])
-    gains = _gains(found, LAMBDA_BOTH, LAMBDA_LIKELIHOOD, "nogueira")
-    mean, low, high = mean_interval(gains)
-    losses = _lost_likelihood(found)
-    return (
-        f"{redundancy.tell_difference(result, LAMBDA_LIKELIHOOD, LAMBDA_BOTH, 'nogueira')} Over {len(gains)} data sets "
-        f"the gain is {mean:.2f} ({low:.2f} to {high:.2f}), and the log-likelihood that λ = {LAMBDA_BOTH:g} loses "
-        f"against the best is {np.mean(losses):.4f} per row, {max(losses):.4f} at most."
-    )
 
 
 # Fronts
 
 
-@experiment(PAPER, "figure7", shows="Figures 7 and 8", title="the lasso: Pareto fronts of likelihood and stability")
+@experiment(
+    PAPER, "figure7", shows="Figures 7 and 8", title="the lasso: fronts of likelihood and stability",
+    question="Which stabilities can be had for which likelihood, and what does redundancy change?",
+)  # fmt: skip
 def fronts(bench: Workbench) -> Outcome:
-    """Stability against likelihood, and the fronts by both definitions, at four redundancies."""
-    found = _find_all(bench)
-    ranks = [
-        findings.curve["log_likelihood"].corr(findings.curve["nogueira"], method="spearman")
-        for findings in found["none"]
-    ]
-    highest = {level: [findings.curve["nogueira"].max() for findings in drawn] for level, drawn in found.items()}
-    checks = [
-        unconverted.fact(
-            "Without redundancy, stability seems to be an increasing function of the likelihood", "Section 6.1.2, "
-            "Figure 7a", holds=float(np.median(ranks)) >= 0.8, rule="rank correlation over λ of at least 0.8 in the "
-            "median data set", ours=f"median {np.median(ranks):.2f}, from {min(ranks):.2f} to {max(ranks):.2f}",
-        ),
-        *(
-            check_gain(f"{WORDS[level].capitalize()}: of two λ with the same likelihood, the larger is more stable",
-                       "Section 6.1.2, Figure 7", [_gain_at_equal_likelihood(findings) for findings in found[level]])
-            for level in ("low", "medium", "high")
-        ),
-        *(
-            check_gain(f"The best case for stability is lower at {WORDS[more]} than at {WORDS[less]}",
-                       "Section 6.1.2, Figure 8", np.subtract(highest[less], highest[more]).tolist())
-            for less, more in pairwise(REDUNDANCIES)
-        ),
-        *_check_fronts(found),
-    ]  # fmt: skip
+    """Stability against likelihood, and the fronts, at four redundancies."""
+    found = find_all(bench)
+    ranks = [run.curve["log_likelihood"].corr(run.curve["nogueira"], method="spearman") for run in found["none"]]
+    highest = {level: np.array([run.curve["nogueira"].max() for run in runs]) for level, runs in found.items()}
+    spans = {
+        column: {level: gain([np.ptp(run.front[column]) for run in runs], 3) for level, runs in found.items()}
+        for column in ("log_likelihood", "misclassified")
+    }
+    reason = "The last steps of a front cost likelihood and hardly gain stability."
     return Outcome(
-        claims=checks, tables=[_front_table(found)],
-        pictures=[_draw_front(bench, level) for level in REDUNDANCIES],
-        protocol=f"{_protocol(bench)} Fronts by two definitions: the usual one drops a λ if another is at least as "
-        "good in both and better in one; the paper's drops it only if another is better in both.",
-        notes=[_tell_probabilities(bench)],
+        claims=[
+            judge("Without redundancy stability seems to be an increasing function of the likelihood (rank correlation "
+                  "over λ).", "Figure 7", WHERE, "seems to be", gain(ranks), Rule.above(0.8)),
+            *(
+                judge(f"{WORDS[level].capitalize()}: of two λ with the same likelihood, the larger is clearly more "
+                      "stable.", "Figure 7", WHERE, "clearly",
+                      gain([gain_at_equal_likelihood(run) for run in found[level]]),
+                      Rule.word("considerably", "stability"))
+                for level in ("low", "medium", "high")
+            ),
+            *(
+                judge(f"The best case for stability is lower at {WORDS[more]} than at {WORDS[less]}.", "Figure 8",
+                      WHERE, "lower", gain(highest[less] - highest[more]), Rule.above(0))
+                for less, more in pairwise(REDUNDANCIES)
+            ),
+            judge_spans("likelihood", spans["log_likelihood"], Rule.word("similar", "likelihood"), reason),
+            judge_spans("misclassification rate", spans["misclassified"], Rule.word("similar", "accuracy"), reason),
+        ],
+        tables=[tabulate_fronts(found)],
+        pictures=[draw_trade_offs(found), draw_fronts(found)],
+        protocol=f"{make_protocol(bench)} A front holds the λ that no other beats in one and equals in the other. The "
+        "misclassification rates in Figure 8 are drawn, not in the text that we have.",
     )  # fmt: skip
 
 
-def _gain_at_equal_likelihood(findings: LassoFindings) -> float:
-    """How much more stable λ above the best likelihood are than λ below it that have the same, on average."""
-    curve = findings.curve.sort_index()
+def gain_at_equal_likelihood(run: LassoRun) -> float:
+    """Return how much more stable λ above the best likelihood are than λ below it that have the same, on average."""
+    curve = run.curve.dropna().sort_index()
     best = int(np.argmax(curve["log_likelihood"].to_numpy()))
     below, above = curve.iloc[: best + 1], curve.iloc[best + 1 :]
-    above = above[above["log_likelihood"] >= below["log_likelihood"].iloc[0]].dropna()
-    equal = np.interp(above["log_likelihood"], below["log_likelihood"], below["nogueira"])
+    rising = np.maximum.accumulate(below["log_likelihood"].to_numpy())
+    above = above[above["log_likelihood"] >= rising[0]]
+    equal = np.interp(above["log_likelihood"], rising, below["nogueira"])
     return float((above["nogueira"] - equal).mean())
 
 
-def _front(findings: LassoFindings, rule: str = "usual") -> pd.DataFrame:
-    """The front of a data set, the best likelihood first."""
-    curve = findings.curve.dropna()
-    on_front = pareto_front(curve["log_likelihood"], curve["nogueira"], rule)  # type: ignore[arg-type]
-    return curve[on_front].sort_values("log_likelihood", ascending=False)
+def judge_spans(what: str, spans: dict[str, Evidence], rule: Rule, reason: str) -> Claim:
+    """Judge how far apart the two ends of a front are, where they are farthest."""
+    widest = max(spans, key=lambda level: spans[level].value)
+    listed = ", ".join(f"{level} {span}" for level, span in spans.items())
+    return judge(f"All points of a front have a similar {what}, also at the redundancy where they differ most.",
+                 "Figure 8", WHERE, "similar", spans[widest], rule, f"Spans: {listed}. {reason}")  # fmt: skip
 
 
-def _check_fronts(found: Found) -> list[Claim]:
-    ends: dict[str, list[float]] = {"log_likelihood": [], "misclassified": []}
-    for drawn in found.values():
-        for column, widths in ends.items():
-            widths.append(float(np.mean([np.ptp(_front(findings)[column]) for findings in drawn])))
-    gained = ", ".join(
-        f"{level} {_share_within_one_se(drawn):.0%}" for level, drawn in found.items() if level != "none"
-    )
-    reason = (
-        "The last steps of a front cost likelihood and hardly gain stability: within one standard error of the best "
-        f"likelihood, this share of its gain in stability is reached: {gained}."
-    )
-    parts = ", ".join(f"{level} {width:.3f}" for level, width in zip(found, ends["log_likelihood"], strict=True))
-    rates = ", ".join(f"{level} {width:.3f}" for level, width in zip(found, ends["misclassified"], strict=True))
-    return [
-        unconverted.fact("All points of a front have a similar likelihood", "Section 6.1.2, Figure 8",
-                   holds=max(ends["log_likelihood"]) <= 0.05, ours=f"spans: {parts}",
-                   rule="a front spans at most 0.05 per row, on average over data sets, at every redundancy",
-                   if_missed=reason),
-        unconverted.fact("All points of a front have a similar misclassification rate", "Section 6.1.2, Figure 8",
-                   holds=max(ends["misclassified"]) <= 0.02, ours=f"spans: {rates}",
-                   rule="a front spans at most 0.02, on average over data sets, at every redundancy",
-                   if_missed=reason),
-    ]  # fmt: skip
-
-
-def _share_within_one_se(found: list[LassoFindings]) -> float:
-    """Which share of the gain in stability along the front the rule ``one-se`` has, on average."""
-    start, near, end = (
-        np.array([findings.at_choice(rule, "nogueira") for findings in found])
-        for rule in ("likelihood", "one-se", MAX_STABLE)
-    )
-    return float(np.mean((near - start) / np.maximum(end - start, 1e-12)))
-
-
-def _front_table(found: Found) -> Table:
+def tabulate_fronts(found: dict[str, Runs]) -> Table:
+    """Return the two ends of the fronts, as Figure 8 shows them."""
     rows = {}
-    for level, drawn in found.items():
-        usual, weak = ([_front(findings, rule) for findings in drawn] for rule in ("usual", "weak"))
-        first, last = ([front.iloc[end] for front in usual] for end in (0, -1))
+    for level, runs in found.items():
+        ends = {"most likely": [run.front.iloc[0] for run in runs], "most stable": [run.front.iloc[-1] for run in runs]}
         rows[level] = {
-            "points": f"{np.mean([len(front) for front in usual]):.1f}",
-            "points, paper's definition": f"{np.mean([len(front) for front in weak]):.1f}",
+            "points": np.mean([len(run.front) for run in runs]),
             **{
-                f"{name}, {end}": f"{np.mean([point[column] for point in points]):.{digits}f}"
-                for name, column, digits in (("log-likelihood", "log_likelihood", 4), ("stability", "nogueira", 3),
-                                             ("misclassified", "misclassified", 3))
-                for end, points in (("most likely", first), ("most stable", last))
+                f"{name}, {end}": np.mean([point[column] for point in points])
+                for name, column in (("log-likelihood", "log_likelihood"), ("stability", "nogueira"),
+                                     ("misclassified", "misclassified"))
+                for end, points in ends.items()
             },
         }  # fmt: skip
-    return Table(
-        title="Fronts of likelihood and stability, beside Figure 8: number of points by the usual definition and by "
-        "that of the paper, and the two ends of the usual one; means over data sets.",
-        frame=pd.DataFrame(rows).T.rename_axis("redundancy"),
-    )  # fmt: skip
+    frame = pd.DataFrame(rows).T.rename_axis("redundancy")
+    return Table(title="Both ends of the fronts, beside Figure 8: means over data sets", frame=frame, digits=3)
 
 
-def _draw_front(bench: Workbench, level: str) -> Picture:
-    front = redundancy.run_lasso(bench, REDUNDANCIES[level]).pareto(SCORE, n_draws=0)
+def draw_trade_offs(found: dict[str, Runs]) -> Picture:
+    """Draw stability against likelihood, a panel per redundancy."""
+    first = {f"ρ = {REDUNDANCIES[level]:g}": runs[0] for level, runs in found.items()}
+    ends = ", ".join(f"{run.front['nogueira'].iloc[-1]:.2f} ({name})" for name, run in first.items())
     return Picture(
-        name=f"front-{level}", chart=plots.plot_pareto(front, score="log-likelihood"),
-        caption=f"Stability against log-likelihood at {WORDS[level]} (rho = {REDUNDANCIES[level]:g}) on the first "
-        "data set, every point a λ, with 95 % intervals on the front, beside Figures 7 and 8.",
+        name="trade-offs", exhibit="Figure 7",
+        chart=draw_points(first, f"Highest stability on the fronts: {ends}", x="log_likelihood", y="nogueira",
+                          titles=("log-likelihood", "stability")),
+        caption="Stability with 95 % intervals against log-likelihood, in the layout of Figure 7, on the first data "
+                "set of each redundancy.",
     )  # fmt: skip
 
 
-def _tell_probabilities(bench: Workbench) -> str:
-    """How sure the fronts are, on the first data set."""
-    parts = []
-    for level, rho in REDUNDANCIES.items():
-        frame = redundancy.run_lasso(bench, rho).pareto(SCORE, n_draws=bench.choose(500, 20)).frame
-        known = frame["probability"]
-        parts.append(
-            f"{WORDS[level]}: {frame['on_front'].sum()} λ on the front, {(known >= 0.05).sum()} that would be on it "
-            f"with a probability of at least 5 %, {(known >= 0.95).sum()} of at least 95 %"
-        )
-    return f"If the resamples of the first data set were drawn again: {'; '.join(parts)}."
+def draw_fronts(found: dict[str, Runs]) -> Picture:
+    """Draw the four fronts in one picture, with the misclassification rates at their ends."""
+    fronts, ends = [], []
+    for level, runs in found.items():
+        front = runs[0].front.assign(redundancy=f"ρ = {REDUNDANCIES[level]:g}")
+        fronts.append(front)
+        ends += [front.iloc[[0]], front.iloc[[-1]]]
+    marks = pd.concat(ends).assign(label=lambda own: own["misclassified"].map("{:.1%}".format))
+    columns = {"log_likelihood": "likelihood", "nogueira": "stability"}
+    base: dict[str, Any] = {
+        "x": alt.X("likelihood:Q", title="log-likelihood"), "y": "stability:Q", "color": "redundancy:N",
+    }  # fmt: skip
+    kept = [*columns.values(), "redundancy"]
+    lines = alt.Chart(inline_data(pd.concat(fronts).rename(columns=columns)[kept])).mark_line(point=True).encode(**base)
+    text = alt.Chart(inline_data(marks.rename(columns=columns)[[*kept, "label"]]))
+    chart: Any = alt.layer(lines, text.mark_text(dy=-9, fontSize=10).encode(**base, text="label:N"))
+    finding = "Fronts on the first data sets: with redundancy stability costs likelihood, and its best case is lower"
+    return Picture(
+        name="fronts", exhibit="Figure 8",
+        chart=finish_chart(chart.properties(width=440, height=300), finding,
+                           ["numbers: misclassification rates at both ends"], width=520),
+        caption="The four fronts of stability against log-likelihood, in the layout of Figure 8.",
+    )  # fmt: skip
 
 
 # What is selected
 
 
-@experiment(PAPER, "table5", shows="Figure 9 and Table 5", title="the lasso: frequencies, and errors of the final fit")
+@experiment(
+    PAPER, "table5", shows="Figure 9 and Table 5", title="the lasso: frequencies, and errors of the final fit",
+    question="Does a penalty that is chosen by likelihood and stability spare irrelevant features?",
+)  # fmt: skip
 def final_features(bench: Workbench) -> Outcome:
     """Selection frequencies at high redundancy, and false positives and negatives of the final fit at all."""
-    found, n_relevant = _find_all(bench), redundancy.find_scale(bench).n_relevant
-    cells = [
-        redundancy.check_errors(
-            f"{WORDS[level].capitalize()}, optimizing {what}: errors of the final fit", "Table 5", printed=numbers,
-            found=found[level], rule=rule, measure="nogueira", if_missed=_explain(level, found[level]),
-        )
-        for level, printed in TABLE_5.items()
-        for numbers, what, rule in zip(printed, ("likelihood", "both"), ("likelihood", "one-se"), strict=True)
-    ]  # fmt: skip
-    return Outcome(
-        claims=[*_check_frequencies(found["high"], n_relevant), *cells, *_check_changes(found)],
-        tables=[Table(
-            title="False positives (FP) and false negatives (FN) of the final fit, means over data sets, by the rule "
-            "that chose λ, beside Table 5.", frame=redundancy.error_table(found, "nogueira"),
-        )],
-        pictures=[_draw_frequencies(bench)],
-        protocol=f"{_protocol(bench)} *Optimizing both* is `one-se`, the most stable λ within one standard error of "
-        "the best likelihood: the rule of this table, fixed before the full run, after a trial on the first data set; "
-        "two others stand beside it. The paper has none.",
-        notes=[redundancy.tell_rules(found, "nogueira")],
-    )  # fmt: skip
-
-
-def _explain(level: str, found: list[LassoFindings]) -> str:
-    """What may be behind errors of a final fit that are unlike ours."""
-    low, high = redundancy.spread_of_best(found, "log_likelihood")
+    found = find_all(bench)
+    high = found["high"]
+    never = [[float((run.false_shares(run.choose(rule)) > 0).sum()) for run in high] for rule in BOTH]
+    at_printed = [run.at(LAMBDA_LIKELIHOOD, "false_positives") for run in found["low"]]
     reason = (
-        "A smaller λ selects more false features. If each λ had resamples of its own, as in the authors' script, the "
-        f"best likelihood would lie between λ = {low:.2g} and {high:.2g} in 95 % of draws."
+        "A smaller λ selects more irrelevant features, and the likeliest λ varies from draw to draw; at the printed λ "
+        f"= 0.0051 of low redundancy our final fits have {np.mean(at_printed):.1f} false positives "
+        f"({min(at_printed):.0f} to {max(at_printed):.0f})."
     )
-    if level == "low":
-        false = [findings.final[LAMBDA_LIKELIHOOD].false_positives for findings in found]
-        reason += f" At the printed λ = 0.0051 our final fits have {np.mean(false):.1f} ({min(false)} to {max(false)})."
-    return reason
-
-
-def _check_frequencies(found: list[LassoFindings], n_relevant: int) -> list[Claim]:
+    cells = [
+        claim
+        for level, printed in TABLE_5.items()
+        for claim in judge_errors(
+            level, printed, found[level], "nogueira", exhibit="Table 5", where=WHERE, reason=reason
+        )
+    ]
+    labels: dict[str, Choice] = {"best likelihood": "likelihood", "both": BOTH[0]}
     shares = {
-        rule: [findings.shares(findings.chosen["nogueira", rule]) for findings in found]
-        for rule in ("likelihood", "one-se")
+        f"{label}, λ = {high[0].choose(rule):.2g}": high[0].shares(high[0].choose(rule))
+        for label, rule in labels.items()
     }
-    overlap = sum(bool(share[n_relevant:].max() > share[:n_relevant].min()) for share in shares["likelihood"])
-    return [
-        check_draw("High redundancy, optimizing both: no irrelevant feature is selected in any resample",
-                   "Section 6.1.2, Figure 9, right", published=0, digits=0, smallest=0,
-                   ours=[float((share[n_relevant:] > 0).sum()) for share in shares["one-se"]]),
-        unconverted.fact(
-            "High redundancy, optimizing likelihood: relevant and irrelevant features cannot be told apart by their "
-            "frequencies", "Section 6.1.2, Figure 9, left", holds=overlap == len(found),
-            rule="some irrelevant feature is selected more often than some relevant one, in every data set",
-            ours=f"in {overlap} of {len(found)} data sets",
-        ),
-    ]  # fmt: skip
-
-
-def _check_changes(found: Found) -> list[Claim]:
-    checks, where = [], "Section 6.1.2, Table 5"
-    for level in ("low", "medium", "high"):
-        title = WORDS[level].capitalize()
-        fewer = redundancy.error_change(found[level], "nogueira", "false_positives")
-        more = redundancy.error_change(found[level], "nogueira", "false_negatives")
-        mean, low, high = mean_interval(more)
-        checks += [
-            check_gain(f"{title}: fewer false positives when optimizing both", where,
-                       [-change for change in fewer]),
-            unconverted.fact(f"{title}: a limited effect on the false negatives", where,
-                       holds=abs(mean) <= 5, rule="on average at most 5 of 50 features",
-                       ours=f"{mean:+.1f} ({low:+.1f} to {high:+.1f})"),
-        ]  # fmt: skip
-    return checks
-
-
-def _draw_frequencies(bench: Workbench) -> Picture:
-    rho = REDUNDANCIES["high"]
-    result, findings = redundancy.run_lasso(bench, rho), redundancy.find_lasso(bench, rho)[0]
-    truth = redundancy.draw_data(bench, rho, 0).truth
-    recoveries = {}
-    for label, rule in (("best likelihood", "likelihood"), ("both", "one-se")):
-        strength = findings.chosen["nogueira", rule]
-        recoveries[f"{label}, λ = {strength:.2g}"] = result.recovery(truth, redundancy.find_name(result, strength))
-    return Picture(
-        name="frequencies", chart=plots.plot_recovery(recoveries),
-        caption="Selection frequency of every feature at high redundancy on the first data set, where λ has the best "
-        "likelihood, and where it is chosen by both, beside Figure 9.",
+    return Outcome(
+        claims=[
+            judge("High redundancy, λ by both: no irrelevant feature is selected in any resample.", "Figure 9", WHERE,
+                  "0", by_both([distance("0", own, "counts", 1) for own in never]), NEAR),
+            judge("High redundancy, λ by likelihood: relevant and irrelevant features cannot be told apart by their "
+                  "frequencies.", "Figure 9", WHERE, "cannot",
+                  share_of_sets([run.overlaps(run.choose("likelihood")) for run in high]), MOST),
+            *cells,
+        ],
+        tables=[Table(title="False positives (FP) and false negatives (FN) of the final fit beside Table 5: means over "
+                      "data sets, by the rule that chose λ", frame=redundancy.error_table(found, "nogueira"))],
+        pictures=[redundancy.picture_frequencies("Figure 9", shares, "at high redundancy on the first data set")],
+        protocol=make_protocol(bench),
     )  # fmt: skip

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import holdfast as hf
 from holdfast.declared import Registry
 from holdfast.plots import plot_selection_map
+from holdfast.serialization import from_plain, to_json
 from reproductions import Claim, Evidence, Outcome, Picture, Rule, Table, Workbench, experiments, reproduce, running
 from reproductions.exhibits import judge_row, make_row, read_exhibits
 from reproductions.pages import slim_svg
@@ -145,6 +147,31 @@ def test_evidence_of_parts_of_answers_and_of_samples():
     assert (sample.value, round(sample.high, 2)) == (2.0, 4.48)
     assert not Evidence.from_sample([1.0], "1 data set").is_defined
     assert str(Evidence.undefined("No data.")) == "undefined"
+
+
+def test_a_claim_holds_in_part_if_it_does_by_some_choices():
+    above, below, around = interval(1, 2), interval(-2, -1), interval(-1, 1)
+
+    def verdict(*parts):
+        return judge(Evidence.by_choice(parts, "choices"), Rule.above(0))
+
+    assert verdict(above, above) == "holds"
+    assert verdict(above, below) == verdict(above, around) == "holds in part"
+    assert verdict(below, below) == "does not hold"
+    assert verdict(below, around) == "open"
+    whole = Evidence.by_choice([above, below], "2 choices")
+    assert (whole.value, whole.low, whole.high, whole.varied) == (1.5, -2, 2, "redraws, 2 choices")
+    assert claim(whole, Rule.above(1)).other_verdicts == ("holds in part", "does not hold")
+    over_seeds = combine_claims(
+        [claim(whole, Rule.above(0)), claim(replace(whole, parts=(around, below)), Rule.above(0))]
+    )
+    assert over_seeds.verdict == "open"
+    assert [(part.low, part.high) for part in over_seeds.evidence.parts] == [(-1, 2), (-2, -1)]
+    assert from_plain(Claim, json.loads(to_json(claim(whole, Rule.above(0))))) == claim(whole, Rule.above(0))
+    assert count_verdicts([claim(whole, Rule.above(0))], "empirical").endswith(
+        "0 hold, 1 in part, 0 do not, 0 are open."
+    )
+    assert judge_row([claim(whole, Rule.above(0))]) == "holds in part"
 
 
 def test_words_mean_the_same_everywhere():
@@ -286,7 +313,7 @@ def test_pages_show_rows_claims_and_pictures_and_link_to_each_other(done, tmp_pa
     index = (tmp_path / "index.md").read_text(encoding="utf-8")
     row = next(line for line in index.splitlines() if "Kalousis 2005, Table 2" in line)
     assert row.startswith("| [Kalousis 2005, Table 2](kalousis2005.md#table-2-a--bar) |")
-    assert row.endswith("| (✓) holds in part | 1 of 2 claims hold. Not: It is half. |")
+    assert "| (✓) holds in part | 1 of 2 claims hold. Not: It is half. Left out: prostate and stroke" in row
     assert f"]({picture.file}) |" in row
     assert "**Of 43 tables and figures 1 hold in part, " in index
 
