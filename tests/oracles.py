@@ -301,3 +301,31 @@ def rank_biased_overlap(x, y, p):
 def rank_variance(ranks):
     d = ranks.shape[1]
     return 1 - np.var(ranks, axis=0, ddof=1).mean() / ((d**2 - 1) / 12)
+
+
+# What models use
+
+
+def shares(weights):
+    return [[abs(weight) / sum(map(abs, row)) for weight in row] for row in weights]
+
+
+def ratio_of_pairs(rows, pair):
+    """The sum over pairs of what they share above chance, over that of the most that they could."""
+    shared, most, chance = map(sum, zip(*(pair(x, y) for x in rows for y in rows if x is not y), strict=True))
+    return (shared - chance) / (most - chance) if most - chance > 1e-12 else nan
+
+
+def used_again(weights):
+    def pair(x, y):
+        used = [[f for f, share in enumerate(run) if share] for run in (x, y)]
+        return (len(used[0]) * sum(x[f] for f in used[1]), len(used[0]), len(used[0]) * len(used[1]) / len(x))
+
+    return ratio_of_pairs(shares(weights), pair)
+
+
+def shared_importance(weights):
+    def pair(x, y):
+        return (sum(map(min, x, y)), 1, sum(min(a, b) for a in x for b in y) / len(x))
+
+    return ratio_of_pairs(shares(weights), pair)

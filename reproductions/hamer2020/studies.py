@@ -88,6 +88,16 @@ def run_shrinkages(bench: Workbench, name: str) -> hf.StudyResult:
     return _run(bench, name, "shrinkage", selectors, count_resamples(bench))
 
 
+def run_pairs(bench: Workbench, name: str) -> hf.StudyResult:
+    """Run the classic RFE and the variance hybrid with an intercept, by the settings near the best accuracy."""
+    grid = {"C": list(bench.choose(COSTS[:3], (0.01,))), "C_final": list(bench.choose(COSTS_FINAL[:2], (0.1,)))}
+    selectors = {
+        "RFE": _eliminate(bench, grid),
+        "VAR": _eliminate(bench, {"n_forced": list(bench.choose((8, *MARKED), MARKED)), **grid}),
+    }
+    return _run(bench, name, "pairs", selectors, bench.choose(100, 20, large=1000))
+
+
 def run_sizes(bench: Workbench, name: str) -> hf.StudyResult:
     """Eliminate among so many features of largest variance, at several numbers of them, on the same resamples."""
     X, y = bench.load(name)

@@ -38,7 +38,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     ("short", "n_claims", "n_pictures"),
     [("table1", 1, 0), ("figure1", 5, 1), ("figure1-intercept", 3, 1), ("figure1-unscaled", 3, 1),
-     ("figure2", 4, 1)],
+     ("figure2", 4, 1), ("used", 2, 0)],
 )  # fmt: skip
 def test_every_experiment_has_claims_tables_and_pictures(folder, short, n_claims, n_pictures):
     experiment = load_experiments()[f"hamer2020-{short}"]
@@ -47,7 +47,7 @@ def test_every_experiment_has_claims_tables_and_pictures(folder, short, n_claims
     assert len(outcome.pictures) == n_pictures
     assert all("alon" in f"{claim.claim} {claim.evidence}" for claim in outcome.claims)
     assert all(claim.evidence.is_defined for claim in outcome.claims)
-    kinds = {"table1": "exact", "figure1-intercept": "beyond", "figure1-unscaled": "beyond"}
+    kinds = {"table1": "exact", "figure1-intercept": "beyond", "figure1-unscaled": "beyond", "used": "beyond"}
     assert {claim.kind for claim in outcome.claims} == {kinds.get(short, "empirical")}
     assert outcome.tables
     assert all(table.frame.notna().to_numpy().all() for table in outcome.tables)
@@ -59,7 +59,7 @@ def test_every_experiment_has_claims_tables_and_pictures(folder, short, n_claims
 
 def test_studies_are_shared_by_the_experiments(folder):
     stores = sorted(path.name for path in (folder / "hamer2020-studies").glob("*.db"))
-    endings = ["", "-intercept", "-unscaled", "-shrinkage", "-sizes"]
+    endings = ["", "-intercept", "-unscaled", "-shrinkage", "-sizes", "-pairs"]
     assert {f"hamer2020-alon{ending}-quick.db" for ending in endings} >= set(stores)
 
 

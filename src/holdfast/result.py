@@ -77,6 +77,7 @@ class StudyResult(ResultMixin, StudyTables):
     final_features = tradeoff.final_features
     recovery = tradeoff.recovery
     prediction_agreement = tradeoff.prediction_agreement
+    importance_stability = tradeoff.importance_stability
     replicability = study_replicability
     tabulate_features = tabulate_features
 

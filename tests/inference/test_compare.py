@@ -28,7 +28,7 @@ STEADY, SHAKY = weights(1.5), weights(0.6, seed=2)
 RUNS = {
     "subset": (STEADY.top(5), SHAKY.top(5)),
     "ranking": (STEADY.to_ranking(), SHAKY.to_ranking()),
-    "weighting": (STEADY, SHAKY),
+    "weighting": [hf.Preferences.from_weights(runs.matrix() * runs.top(9).to_frame()) for runs in (STEADY, SHAKY)],
 }
 ONE, TWO = RUNS["subset"]
 SIZES = [make_selections(stability=value, size=4, n_features=12, n_runs=9, random_state=3) for value in (0.7, 0.4)]
@@ -109,6 +109,8 @@ def more_stable(one, two, measure):
         ("pog", SIZES),
         ("kendall", RUNS["ranking"]),
         ("weight_correlation", RUNS["weighting"]),
+        ("used_again", RUNS["weighting"]),
+        ("shared_importance", RUNS["weighting"]),
     ],
 )
 def test_paired_is_a_t_test_of_the_differences_of_pseudo_values(measure, runs):

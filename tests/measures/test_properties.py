@@ -175,6 +175,8 @@ DENIES_MAXIMUM = {
     "wald": [[1, 1, 0, 0], [1, 0, 0, 0]],  # runs differ, the value is 1
     "cw_rel": [[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0]],
     "weight_correlation": [[1, 2, 4], [2, 4, 8]],
+    "used_again": [[1, 2, 0], [2, 1, 0]],
+    "shared_importance": [[1, 2, 0], [2, 4, 0]],
 }
 
 

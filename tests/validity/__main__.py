@@ -215,7 +215,7 @@ def main():
     options.add_argument("--resume", type=Path, help="folder with results of an earlier call, which are kept")
     options = options.parse_args()
     n, start = options.replicates, time.perf_counter()
-    measures = ("jaccard", "pearson", "spearman", "kendall", "sechidis", "yu")
+    measures = ("jaccard", "pearson", "spearman", "kendall", "sechidis", "yu", "used_again", "shared_importance")
     jobs = {
         main_coverage: [(*cell, RUNS, n) for cell in places()],
         other_coverage: [

@@ -6,9 +6,12 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
-from holdfast.datasets import make_selections, population_stability, selection_probabilities
+from holdfast.datasets import make_block_correlated, make_selections, population_stability, selection_probabilities
 from holdfast.inference.estimate import bind_similarity, evaluate
 from holdfast.measures.forms import random_collection
 
@@ -27,7 +30,7 @@ class Cell:
         """The value that more and more runs tend to; a mean over pairs has it as its mean, however few the runs."""
         if measure == "nogueira" and self.truth is not None:
             return self.truth() if callable(self.truth) else self.truth
-        batch = 1000 if measure == "nogueira" else 40
+        batch = 1000 if measure == "nogueira" or hf.MEASURES[measure].of_models else 40
         rng = np.random.default_rng(2018)
         batches = (self.draw(batch, rng) for _ in range(n_runs // batch))
         return float(np.mean([stability_value(runs, measure, parameters) for runs in batches]))
@@ -104,6 +107,43 @@ def flicker(n_features, size, share):
     return Cell(
         f"one flickering feature, {share:.0%} of the time, {size} of {n_features}", draw, population_stability(p)
     )
+
+
+def weighed(cell, spread, slope):
+    """The same selections with importances: lognormal, and e^slope at the first feature for one at the middle."""
+
+    def draw(n, rng):
+        selected = cell.draw(n, rng).to_sparse().toarray()
+        usual = np.exp(slope * np.linspace(1, -1, selected.shape[1]))
+        return hf.Preferences.from_weights(selected * usual * np.exp(spread * rng.standard_normal(selected.shape)))
+
+    return Cell(f"{cell.name}; importances with spread {spread}, slope {slope}", draw)
+
+
+def filled(cell, n_fillers, importance):
+    """The same importances, and features that every run selects and hardly uses."""
+
+    def draw(n, rng):
+        weights = cell.draw(n, rng).matrix()
+        return hf.Preferences.from_weights(np.hstack([weights, np.full((n, n_fillers), importance)]))
+
+    return Cell(f"{cell.name}; {n_fillers} fillers with {importance}", draw)
+
+
+def pool_of_models(name, selector, n_samples, n_features, rho, random_state, n_runs=300):
+    """Coefficients of models that were fitted to bootstrap samples of one data set, drawn with replacement."""
+
+    @cache
+    def pool():
+        X, y, _ = make_block_correlated(n_samples, n_features, rho=rho, n_relevant=8, random_state=random_state)
+        model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1))
+        plan = hf.Study(selectors={"own": selector}, perturbation=hf.Bootstrap(n_runs), estimator=model)
+        return plan.run(X, y, treat_as_feature=True).importances("own").runs.matrix()
+
+    def draw(n, rng):
+        return hf.Preferences.from_weights(pool()[rng.integers(0, n_runs, n)])
+
+    return Cell(f"models of {name}, {n_samples} × {n_features}, correlation {rho}", draw)
 
 
 def stray(n_features, size, share):

@@ -12,13 +12,16 @@ from cells import (
     above_threshold,
     best_of_noisy_scores,
     coverage,
+    filled,
     flicker,
     graded_probabilities,
     known,
     noise,
     pair_of_selectors,
+    pool_of_models,
     rejections,
     stray,
+    weighed,
 )
 from kinds import equal_pairs, half_different, kinds, modes, noise_and_strays, wild_sizes
 
@@ -101,7 +104,23 @@ def other_coverage(job):
 
 
 def cells_for(measure):
+    if hf.MEASURES[measure].of_models:
+        return importance_cells()
     return other_cells() if hf.MEASURES[measure].kind == "subset" else rank_cells()
+
+
+@cache
+def importance_cells():
+    """Selections with importances of three kinds, some with fillers, and models that were fitted to data."""
+    cells = [weighed(cell, *kind) for cell in other_cells() for kind in ((0.3, 2), (1.0, 0))]
+    cells += [filled(cell, 10, 0.05) for cell in cells[::12]]
+    selectors = {
+        "ten features by F": hf.selectors.AnovaF(10),
+        "a lasso of ten": hf.selectors.ElasticNetPath(n_features=10),
+        "an elimination with eight of ten forced": hf.selectors.HybridRFE(10, n_forced=8),
+    }
+    shapes = ((40, 200, 0.6, 1), (100, 60, 0.0, 2), (60, 1000, 0.8, 3))
+    return cells + [pool_of_models(name, selector, *shape) for name, selector in selectors.items() for shape in shapes]
 
 
 @cache

@@ -6,12 +6,14 @@ from cells import (
     above_threshold,
     best_of_noisy_scores,
     coverage,
+    filled,
     flicker,
     graded_probabilities,
     known,
     pair_of_selectors,
     rejections,
     stray,
+    weighed,
 )
 from kinds import modes, noise_and_strays, wild_sizes, with_empty
 
@@ -63,6 +65,13 @@ def test_deviations_that_were_not_drawn_are_allowed_for(cell):
 @pytest.mark.parametrize("measure", first_is_fast(["jaccard", "pearson"]))
 def test_intervals_of_pairwise_measures_cover(measure):
     found = coverage(best_of_noisy_scores(20, 5, 2, 0.8), measure, (5, 20), 250, 2)
+    assert found["95%"].min() >= 0.90
+
+
+@pytest.mark.parametrize("measure", first_is_fast(["used_again", "shared_importance"]))
+def test_intervals_of_what_models_use_cover(measure):
+    cell = filled(weighed(best_of_noisy_scores(20, 5, 2, 0.8), 1.0, 0), 5, 0.05)
+    found = coverage(cell, measure, (5, 20), 200, 2)
     assert found["95%"].min() >= 0.90
 
 

@@ -105,15 +105,17 @@ def _print_choice(pareto: "hf.tradeoff.Pareto", choice: "hf.tradeoff.Choice") ->
     count, total = len(pareto.front), format_count(len(pareto.frame), "candidate")
     out.print(f"The front: {count} of {total} {'is a best compromise' if count == 1 else 'are best compromises'}.")
     chosen_in = choice.probabilities["probability"]
+    second = [pareto.second_measure] if pareto.second_measure else []
     rows = (
         [
-            name, number(row["score"]), interval(row["score_low"], row["score_high"]), number(row["stability"]),
-            interval(row["low"], row["high"]), format_number(row["size"], 1), format_number(row["probability"]),
-            format_number(chosen_in.get(name, math.nan)),
+            candidate, number(row["score"]), interval(row["score_low"], row["score_high"]), number(row["stability"]),
+            interval(row["low"], row["high"]), *(number(row[name]) for name in second),
+            format_number(row["size"], 1), format_number(row["probability"]),
+            format_number(chosen_in.get(candidate, math.nan)),
         ]
-        for name, row in pareto.front.iterrows()
+        for candidate, row in pareto.front.iterrows()
     )  # fmt: skip
-    headers = ["candidate", pareto.metric, ends, pareto.measure, ends, "size", "on the front", "chosen in"]
+    headers = ["candidate", pareto.metric, ends, pareto.measure, ends, *second, "size", "on the front", "chosen in"]
     out.print(table(*headers, rows=rows))
     out.print(f"The choice ({choice.rule}): {choice.reason}")
     if choice.certainty:

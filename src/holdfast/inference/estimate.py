@@ -524,8 +524,8 @@ def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Ma
     computed: dict[str, FeatureSimilarity] = {}
     bound = []
     for measure in measures:
-        if measure.similarity is not None:
-            similarity = measure.parameters["similarity"]
+        similarity = measure.parameters.get("similarity")
+        if similarity is not None:
             if is_list_of_similarities(similarity):
                 raise ValueError(
                     f"Expected one similarity of features for {measure.name}, got a list of {len(similarity)}; only "
@@ -538,9 +538,9 @@ def bind_similarity(measures: Sequence[Measure], preferences: Preferences, X: Ma
                 )
             if similarity is REQUIRED:
                 make = Correlation if measure.similarity == "correlation" else SymmetricalUncertainty
-                if measure.similarity not in computed:
-                    computed[measure.similarity] = aligned(make(X), preferences.features)
-                similarity = computed[measure.similarity]
+                if make.__name__ not in computed:
+                    computed[make.__name__] = aligned(make(X), preferences.features)
+                similarity = computed[make.__name__]
             measure = measure.bind(similarity=aligned(similarity, preferences.features))
         measure.check_complete()
         bound.append(measure)

@@ -21,6 +21,7 @@ def main() -> None:
     neighbors = np.array([0, 1, 1, 1]), np.array([2], np.int32), np.ones(1)
     intersections.stand_in_counts(indices, indptr, first, first + 1, neighbors, 3, matching=True, greedy=True)
     intersections.random_sets(np.full((2, 1), 0.5), 3)
+    intersections.move_shares(np.eye(2), np.ones(2), np.ones(2))
     _compile_selectors(np.eye(4), np.array([0, 0, 1, 1]))
     _compile_models(np.eye(4), np.array([0, 1, 0, 1]))
     for n_classes in (2, 0):

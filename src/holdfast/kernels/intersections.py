@@ -2,7 +2,8 @@
 
 Features that many runs select are packed into bits and counted by population count; the long tail of rarely selected
 features goes through an inverted index. :func:`plan` finds the cheapest border between the two. Where features may
-stand in for similar ones, :func:`stand_in_counts` goes pair by pair over the selected features and their neighbors.
+stand in for similar ones, :func:`stand_in_counts` goes pair by pair over the selected features and their neighbors, and
+:func:`move_shares` finds how much of what one run uses features of another can stand in for.
 """
 
 from collections.abc import Iterator
@@ -333,3 +334,73 @@ def _count(indices, indptr, first, second, ptr, nbr, sim, n_features, matching, 
             in_first[x] = False
         for y in set_b:
             in_second[y] = False
+
+
+DUST = 1e-13
+"""Shares below it are rounding."""
+
+
+@kernel
+def move_shares(similarity: NDArray[np.float64], supply: NDArray[np.float64], demand: NDArray[np.float64]) -> float:
+    """Return the most similarity at which all of ``supply`` (rows) is moved to ``demand`` (columns); sums are equal.
+
+    By successive shortest paths with potentials: each path is the cheapest from a row with shares left to a column that
+    still needs some, also by taking back what was moved before. ``1 - similarity`` less both potentials is never
+    negative, and 0 where something is moved.
+    """
+    n_rows, n_columns = similarity.shape
+    need, moved = demand.copy(), np.zeros((n_rows, n_columns))
+    row_potential, column_potential = np.zeros(n_rows), np.zeros(n_columns)
+    to_row, to_column = np.empty(n_rows), np.empty(n_columns)  # lengths of the shortest paths
+    row_before, column_before = np.empty(n_columns, np.int64), np.empty(n_rows, np.int64)
+    reached, settled = np.empty(n_rows, np.int64), np.empty(n_columns, np.bool_)
+    for source in range(n_rows):
+        left = supply[source]
+        while left > DUST:
+            to_row[:], to_column[:], settled[:] = np.inf, np.inf, False
+            to_row[source], column_before[source], reached[0] = 0.0, -1, source
+            n_reached, n_followed, end = 1, 0, -1
+            while True:
+                while n_followed < n_reached:
+                    row = reached[n_followed]
+                    n_followed += 1
+                    for column in range(n_columns):
+                        cost = 1 - similarity[row, column] - row_potential[row] - column_potential[column]
+                        length = to_row[row] + max(cost, 0.0)
+                        if not settled[column] and length < to_column[column]:
+                            to_column[column], row_before[column] = length, row
+                nearest = -1
+                for column in range(n_columns):
+                    if not settled[column] and (nearest < 0 or to_column[column] < to_column[nearest]):
+                        nearest = column
+                if nearest < 0:  # what is left is rounding
+                    break
+                settled[nearest] = True
+                if need[nearest] > DUST:
+                    end = nearest
+                    break
+                for row in range(n_rows):
+                    if moved[row, nearest] > DUST and to_row[row] == np.inf:
+                        to_row[row], column_before[row], reached[n_reached] = to_column[nearest], nearest, row
+                        n_reached += 1
+            if end < 0:
+                break
+            for row in reached[:n_reached]:
+                row_potential[row] += to_column[end] - to_row[row]
+            for column in range(n_columns):
+                if settled[column]:
+                    column_potential[column] -= to_column[end] - to_column[column]
+            amount, row = min(left, need[end]), row_before[end]
+            while row != source:  # only so much can be taken back along the path
+                amount = min(amount, moved[row, column_before[row]])
+                row = row_before[column_before[row]]
+            row, column = row_before[end], end
+            moved[row, column] += amount
+            while row != source:
+                column = column_before[row]
+                moved[row, column] -= amount
+                row = row_before[column]
+                moved[row, column] += amount
+            need[end] -= amount
+            left -= amount
+    return float((moved * similarity).sum())

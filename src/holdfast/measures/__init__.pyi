@@ -10,6 +10,7 @@ from .forms import Measure as Measure
 from .forms import OverlapPairs as OverlapPairs
 from .forms import PairTally as PairTally
 from .forms import Properties as Properties
+from .forms import RatioTally as RatioTally
 from .forms import RowPairs as RowPairs
 from .forms import SetPairs as SetPairs
 from .forms import UndefinedStabilityError as UndefinedStabilityError

@@ -59,6 +59,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "canberra": {"k": None},
     "rank_biased_overlap": {"p": 0.9},
     "gulgezen": {"similarity": REQUIRED},
+    "shared_importance": {"similarity": None, "draws": 200},
     **dict.fromkeys(("pogr", "npogr", "zucknick", "yu", "sechidis"), _THRESHOLDED),
     **dict.fromkeys(("intersection_mbm", "intersection_greedy", "intersection_count", "intersection_mean"), _SIMULATED),
 }

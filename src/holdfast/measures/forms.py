@@ -174,6 +174,86 @@ class PairTally(Tally):
         return f"{self.n_undefined} of {self.n_pairs} ordered pairs of runs"
 
 
+@dataclass(frozen=True)
+class RatioTally(Tally):
+    """What pairs of runs share above chance, over the most that they could share above chance, summed per run.
+
+    Every pair is in the sums of both its runs. The value is the ratio of the sums over all pairs.
+
+    Attributes
+    ----------
+    shared, most : ndarray
+        For each run, the sums over its pairs with other runs that count.
+    counts : ndarray of bool
+        Which runs count. Pairs with others are undefined and add nothing.
+    pairs : (ndarray, ndarray) or None
+        Both by pair (runs × runs), where there are few runs.
+    chance_error : float
+        Standard error that a simulated expectation under chance adds to the value; 0 if it is exact.
+
+    See Also
+    --------
+    RowPairs : The form whose functions return a tally.
+    PairTally : Sums of similarities per run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast.measures import RatioTally
+    >>> counts = np.array([True, True, True])
+    >>> RatioTally(shared=np.array([1.0, 0.5, 0.5]), most=np.array([2.0, 2.0, 2.0]), counts=counts).value()
+    0.3333333333333333
+    """
+
+    shared: Floats
+    most: Floats
+    counts: NDArray[np.bool_]
+    pairs: tuple[Floats, Floats] | None = None
+    chance_error: float = 0.0
+
+    def value(self, fill: float | None = None) -> float:
+        shared, most = self.shared.sum() / 2, self.most.sum() / 2
+        return float(self._divide(shared, most, self.counts.sum(), self.counts.size, fill))
+
+    def leave_one_out(self, fill: float | None = None) -> Floats:
+        shared, most = self.shared.sum() / 2 - self.shared, self.most.sum() / 2 - self.most
+        return self._divide(shared, most, self.counts.sum() - self.counts, self.counts.size - 1, fill)
+
+    @staticmethod
+    def _divide(shared: Any, most: Any, n_counted: Any, n_runs: int, fill: float | None) -> Any:
+        n_defined = n_counted * (n_counted - 1) / 2
+        some = n_defined > 0  # else the sums are what subtraction left
+        shared, most = np.where(some, shared, 0.0), np.where(some, most, 0.0)
+        mean = np.where(some, most / np.maximum(n_defined, 1), 1.0)
+        if fill is not None:  # an undefined pair could share as much as the others
+            missing = (n_runs * (n_runs - 1) / 2 - n_defined) * mean
+            shared, most = shared + fill * missing, most + missing
+        possible = (mean > 1e-12) & (most > 0)  # else no pair can be above chance
+        return np.where(possible, shared / np.where(possible, most, 1.0), np.nan)
+
+    @property
+    def matrix(self) -> Floats | None:
+        """What each pair adds, to first order: the mean over pairs is the value; None if there are many runs."""
+        if self.pairs is None:
+            return None
+        (shared, most), value, n_counted = self.pairs, self.value(), self.counts.sum()
+        mean = self.most.sum() / max(1, n_counted * (n_counted - 1))
+        return np.where(np.outer(self.counts, self.counts), value + (shared - value * most) / mean, np.nan)
+
+    @property
+    def roughness(self) -> float:
+        matrix = self.matrix if self.undefined is None else None
+        return np.nan if matrix is None else pair_roughness(matrix)
+
+    @property
+    def undefined(self) -> str | None:
+        n_runs, n_counted = self.counts.size, int(self.counts.sum())
+        missing = n_runs * (n_runs - 1) - n_counted * (n_counted - 1)
+        if missing:
+            return f"{missing} of {n_runs * (n_runs - 1)} ordered pairs of runs"
+        return "as here" if np.isnan(self.value()) else None
+
+
 def mean_over_pairs(similarity: Floats, weights: Floats) -> Floats:
     """Return the mean similarity of resampled runs for each row of weights, pairs of copies left out."""
     similarity = similarity - np.diag(np.diag(similarity))
@@ -458,6 +538,8 @@ class Measure:
         Parameters that were set by :meth:`bind`.
     similarity : {None, "correlation", "symmetrical_uncertainty"}
         Similarity of features that it needs, made from data if none is given.
+    of_models : bool
+        Whether its weights are how much models use features, which a study stores, not those that rank features.
     methods : str
         Phrase for the methods section of a paper, with the citation appended if it is not in it; made from name and
         reference if it is left out.
@@ -502,6 +584,7 @@ class Measure:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     chosen: tuple[str, ...] = ()
     similarity: Literal["correlation", "symmetrical_uncertainty"] | None = None
+    of_models: bool = False
     methods: str = ""
     reference: str = ""
     cite: str | None = None
@@ -1028,7 +1111,8 @@ class RowPairs(Form):
     Attributes
     ----------
     sums : callable
-        ``sums(matrix, **parameters)`` returns a :class:`PairTally`; it need not look at every pair.
+        ``sums(matrix, **parameters)`` returns a :class:`PairTally` or a :class:`RatioTally`; it need not look at every
+        pair.
 
     See Also
     --------
@@ -1042,7 +1126,7 @@ class RowPairs(Form):
     True
     """
 
-    sums: Callable[..., PairTally]
+    sums: Callable[..., PairTally | RatioTally]
     pairwise = True
 
     def _tally(self, preferences: Preferences, measure: Measure) -> Tally:

@@ -11,11 +11,24 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import xlogy
 
 from holdfast.checks import is_number
-from holdfast.measures.forms import Floats, PairTally, correlation_sums, distance_sums, pair_sums, tally_matrix
+from holdfast.measures.forms import (
+    ALL_PAIRS,
+    Floats,
+    Ints,
+    PairTally,
+    RatioTally,
+    correlation_sums,
+    distance_sums,
+    pair_sums,
+    tally_matrix,
+)
+from holdfast.measures.redundancy import transport_tally
 from holdfast.preferences import Preferences, Ties
+from holdfast.similarity import FeatureSimilarity
 
 # Pairwise
 
@@ -277,3 +290,86 @@ def rank_biased_overlap(ranks: Floats, p: float = 0.9) -> PairTally:
         return 2 * shared / (entered[run] + entered[run + 1 :]) @ weight
 
     return pair_sums(n_runs, with_following)
+
+
+# What models use: the weights of a run are importances, of which the size counts, as shares of their sum
+
+
+def used_again(weights: Floats) -> RatioTally:
+    r"""Share of what a run's model uses that is on features which another run uses too, above chance.
+
+    .. math:: \frac{\sum_{i \ne j} k_i a_{ij} - k_i k_j / d}{\sum_{i \ne j} k_i - k_i k_j / d}
+
+    for :math:`k_i` features that the model of run :math:`i` uses, and the share :math:`a_{ij}` of its importance that
+    is on those of run :math:`j`. It is 0 in expectation if the features are drawn at random, and ``nogueira`` if each
+    run uses all its features alike, and all use equally many.
+    """
+    shares, n_features = _as_shares(weights), weights.shape[1]
+    chosen, size = shares > 0, np.diff(shares.indptr).astype(np.float64)
+    counts, load = size > 0, shares.multiply(size[:, None]).tocsr()  # 1 each, if a run uses all its features alike
+    by_chance = size * (size.sum() - size) / n_features
+    shared = (load @ chosen.sum(axis=0) + chosen @ load.sum(axis=0)) / 2 - size - by_chance
+    most = (counts * size.sum() + (counts.sum() - 2) * size) / 2 - by_chance
+    if size.size > ALL_PAIRS:
+        return RatioTally(shared, most, counts)
+    again, expected = (load @ chosen.T).toarray(), np.outer(size, size) / n_features
+    pairs = (again + again.T) / 2 - expected, (size[:, None] + size) / 2 - expected
+    return RatioTally(shared, most, counts, pairs)
+
+
+def shared_importance(weights: Floats, similarity: FeatureSimilarity | None = None, draws: int = 200) -> RatioTally:
+    r"""Importance that the models of two runs share, :math:`\sum_f \min(s_{if}, s_{jf})` of the shares, above chance.
+
+    .. math:: \frac{\sum_{i \ne j} m_{ij} - e_{ij}}{\sum_{i \ne j} 1 - e_{ij}}, \qquad
+        e_{ij} = \frac1d \sum_f \sum_g \min(s_{if}, s_{jg})
+
+    With a similarity, similar features stand in for each other: :math:`m_{ij}` is the most similarity at which one
+    run's shares can be moved to the other's, and its expectation is simulated.
+
+    References
+    ----------
+    Hamer and Dupont (2021), :math:`\varphi_{msi}`, which they do not correct for chance.
+    """
+    shares = _as_shares(weights)
+    if similarity is not None:
+        return transport_tally(shares, similarity, draws)
+    size, values = np.diff(shares.indptr), shares.data
+    n_runs, counts, runs = size.size, size > 0, np.repeat(np.arange(size.size), size)
+    with_any = _sum_minima(values, np.zeros_like(runs)) - _sum_minima(values, runs)
+    expected = np.bincount(runs, with_any, n_runs) / shares.shape[1]
+    shared = np.bincount(runs, _sum_minima(values, shares.indices), n_runs) - counts - expected
+    most = counts * (counts.sum() - 1) - expected
+    if n_runs > ALL_PAIRS:
+        return RatioTally(shared, most, counts)
+    used = shares[:, np.unique(shares.indices)].toarray()
+    mean = expected.sum() / max(1, counts.sum() * (counts.sum() - 1))
+    minima = np.array([np.minimum(used, run).sum(axis=1) for run in used])
+    return RatioTally(shared, most, counts, (minima - mean, np.full_like(minima, 1 - mean)))
+
+
+def _as_shares(weights: Floats) -> sp.csr_array:
+    """Absolute weights as shares of their sum in each run."""
+    runs, columns = weights.nonzero()
+    size, n_runs = np.abs(weights[runs, columns]), len(weights)
+    largest = np.zeros(n_runs)
+    np.maximum.at(largest, runs, size)
+    size /= largest[runs]  # so that sums stay in the range of floats
+    size /= np.bincount(runs, size, n_runs)[runs]
+    indptr = np.r_[0, np.cumsum(np.bincount(runs, minlength=n_runs))]
+    shares = sp.csr_array((size, columns, indptr), shape=weights.shape)
+    shares.eliminate_zeros()  # too small next to the largest to be told from it
+    return shares
+
+
+def _sum_minima(values: Floats, groups: Ints) -> Floats:
+    """For each value, the sum of its minima with all values of its group, itself included."""
+    order = np.lexsort((values, groups))
+    group, value = groups[order], values[order]
+    begins = np.flatnonzero(np.r_[True, group[1:] != group[:-1]][: group.size])
+    length = np.diff(np.r_[begins, group.size])
+    up_to = np.cumsum(value)
+    before = np.repeat(up_to[begins] - value[begins], length)
+    larger = np.repeat(begins + length, length) - 1 - np.arange(group.size)
+    sums = np.empty_like(value)
+    sums[order] = up_to - before + larger * value
+    return sums

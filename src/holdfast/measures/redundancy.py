@@ -5,16 +5,19 @@ A and B that can stand in for each other; it is compared with the most it can be
 measures with its expectation for random sets of these sizes.
 """
 
+import itertools
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdfast.checks import is_number
-from holdfast.kernels.intersections import stand_in_counts
+from holdfast.kernels.intersections import move_shares, random_sets, stand_in_counts
 from holdfast.measures import forms
 from holdfast.measures.forms import (
     ALL_PAIRS,
@@ -23,6 +26,7 @@ from holdfast.measures.forms import (
     Form,
     Measure,
     PairValues,
+    RatioTally,
     SetPairs,
     Tally,
     WholeTally,
@@ -273,6 +277,37 @@ def best_matching(similarities: Floats) -> float:
     if 0 in similarities.shape:
         return np.nan
     return float(similarities[linear_sum_assignment(similarities, maximize=True)].mean())
+
+
+# Transport
+
+
+def transport_tally(shares: sp.csr_array, similarity: FeatureSimilarity, draws: int) -> RatioTally:
+    """Sum the similarity at which each run's shares can be moved to another's, above that of random features."""
+    if not (is_number(draws) and draws == int(draws) and 2 <= draws <= 10_000_000):
+        raise ValueError(f"Expected a number of draws from 2 to 10 million to simulate an expectation, got {draws}.")
+    n_runs, d = shares.shape
+    runs, values = (np.split(part, shares.indptr[1:-1]) for part in (shares.indices.astype(np.int64), shares.data))
+    counts = np.diff(shares.indptr) > 0
+    counted = np.flatnonzero(counts)
+    rng, expected = np.random.default_rng([d, counted.size]), np.full(int(draws), np.nan)
+    for draw in range(expected.size if counted.size > 1 else 0):
+        a, b = rng.choice(counted, 2, replace=False)
+        first, second = (random_sets(rng.random((1, runs[run].size)), d)[0].astype(np.int64) for run in (a, b))
+        placed = (rng.permutation(values[run]) for run in (a, b))
+        expected[draw] = move_shares(similarity.block(first, second), *placed)
+    used = np.unique(shares.indices)
+    if used.size <= ALL_USED:
+        similarity, runs = _Block(similarity.block(used, used)), [np.searchsorted(used, columns) for columns in runs]
+    moved, chance = np.eye(n_runs), float(expected.mean())
+    for a, b in itertools.combinations(counted, 2):
+        moved[a, b] = moved[b, a] = move_shares(similarity.block(runs[a], runs[b]), values[a], values[b])
+    together = np.outer(counts, counts) & ~np.eye(n_runs, dtype=bool)
+    pairs = moved - chance, np.full_like(moved, 1 - chance)
+    shared, most = (np.where(together, part, 0).sum(axis=1) for part in pairs)
+    tally = RatioTally(shared, most, counts, pairs)
+    error = float(expected.std(ddof=1)) / math.sqrt(expected.size)
+    return replace(tally, chance_error=abs(1 - tally.value()) / (1 - chance) * error if chance < 1 else 0.0)
 
 
 # Covariance

@@ -18,7 +18,17 @@ from holdfast.report.causes import find_causes
 from holdfast.report.features import make_features
 from holdfast.report.labels import make_labels
 from holdfast.report.method import describe_common_measure, describe_method, list_references
-from holdfast.report.records import Candidate, Findings, Labels, Replication, ReportOptions, Score, Stability, Tradeoff
+from holdfast.report.records import (
+    Candidate,
+    Findings,
+    Labels,
+    Replication,
+    ReportOptions,
+    Score,
+    Stability,
+    Tradeoff,
+    Use,
+)
 from holdfast.report.summary import Summary
 from holdfast.report.verdict import make_verdict, match_headline
 from holdfast.study.orders import UnansweredError
@@ -101,6 +111,19 @@ def describe_stability(result: StudyTables, name: str | None, estimates: Estimat
             scope="",
         )  # fmt: skip
     return Stability.of(estimate, result.interval(name, estimate, level), level)
+
+
+def describe_use(result: StudyTables, name: str | None, level: float) -> Use | None:
+    """Return how much of what a candidate's models use comes back; None if that is not known."""
+    if name is None:
+        return None
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            found = result.compare_with_use(name)
+            low, high = map(float, found.comparison.ci(level))
+    except ValueError:  # models without coefficients, or a stability that has no standard error
+        return None
+    return Use(listed=found.listed, used=found.used, difference=found.comparison.difference, low=low, high=high)
 
 
 # The choice
@@ -287,6 +310,7 @@ def summarize(
         labels=findings.labels,
         verdict=make_verdict(findings),
         stability=findings.stability,
+        use=findings.use,
         common_measure=describe_common_measure(result, findings.common, findings.labels),
         top=findings.common.top,
         replication=describe_replication(findings.replicability),
@@ -333,6 +357,7 @@ def make_findings(result: StudyTables, options: ReportOptions) -> Findings:
         estimate=estimate if isinstance(estimate, StabilityEstimate) else None,
         replicability=replicability,
         stability=stability,
+        use=describe_use(result, candidate, options.level),
         information=information,
         features=match_headline(features, stability, information),
         candidates=make_candidates(result, estimates, options, candidate, tradeoff, choice),

@@ -21,7 +21,7 @@ from holdfast.tradeoff import SelectedFeatures, final_features, selected_feature
 from holdfast.tradeoff.selected import match_columns
 
 NUMBERS = (
-    "effect", "effect_low", "effect_high", "agreement", "second_effect", "model_agreement", "coefficient",
+    "effect", "effect_low", "effect_high", "agreement", "second_effect", "model_agreement", "coefficient", "used",
 )  # fmt: skip
 """Numbers of a feature's record that the table of selected features has; undefined ones are the one nan of math."""
 MAX_ROWS = 200

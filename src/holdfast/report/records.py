@@ -142,6 +142,28 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Use:
+    """How much of a list comes back in another resample, and how much of what its models use.
+
+    Attributes
+    ----------
+    listed : float
+        Mean share of the features selected in a resample that another resample selects too.
+    used : float
+        Mean share of the importance in a resample's model that is on features which the model of another uses too.
+    difference, low, high : float
+        Stability of the list less that of what models use, both corrected for chance, with the interval of a paired
+        test: the stability of features that are selected but hardly used.
+    """
+
+    listed: float
+    used: float
+    difference: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Replication:
     """Whether a new study would select the same features.
 
@@ -548,6 +570,8 @@ class Feature:
         Share of its models whose coefficient has the sign of the majority.
     coefficient : float
         Its mean coefficient in these models, in units of its standard deviation.
+    used : float
+        Its mean share of the importance in these models, the sum of all absolute coefficients.
     on_list : float
         Share of redrawn resamples of this data set in which the feature is on the list of features selected often: its
         frequency there, by the candidate chosen there, is above the threshold by the lower end of its interval.
@@ -574,6 +598,7 @@ class Feature:
     model_use: str | None = None
     model_agreement: float = math.nan
     coefficient: float = math.nan
+    used: float = math.nan
     on_list: float = math.nan
     new_study: float = math.nan
 
@@ -792,7 +817,7 @@ class Findings:
         Its stability as it was estimated; None if there is none.
     replicability : Replicability or None
         What is known of it in new studies.
-    stability, information, features
+    stability, use, information, features
         What the summary says about it.
     candidates, tradeoff
         All candidates, and the choice among them.
@@ -806,6 +831,7 @@ class Findings:
     estimate: StabilityEstimate | None
     replicability: Replicability | None
     stability: Stability
+    use: Use | None
     information: Information
     features: Features | None
     candidates: tuple[Candidate, ...]

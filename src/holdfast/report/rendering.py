@@ -101,7 +101,7 @@ MAX_TABLE = 640_000
 """Bytes of the names of features in a page; beyond that, the rarest are left out."""
 CSV_COLUMNS = (
     "feature", "count", "frequency", "low", "high", "verdict", "direction", "effect", "effect_low", "effect_high",
-    "splits", "agreement", "second_effect", "model_use", "model_agreement", "coefficient", "stand_ins",
+    "splits", "agreement", "second_effect", "model_use", "model_agreement", "coefficient", "used", "stand_ins",
     "with_stand_ins", "new_study",
 )  # fmt: skip
 """What is saved of each feature, as ``holdfast features --csv`` writes it."""

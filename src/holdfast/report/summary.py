@@ -37,6 +37,8 @@ class Summary(records.VersionedSummary):
         How stable, how certain, what to use, and what the number does not say.
     stability : Stability
         Stability of the reported candidate.
+    use : Use or None
+        How much of what its models use comes back in another resample; None if that is not known.
     common_measure : str or None
         How candidates that give different kinds of preferences were compared; None if all give the same.
     top : int or None
@@ -90,6 +92,7 @@ class Summary(records.VersionedSummary):
     labels: records.Labels
     verdict: records.Verdict
     stability: records.Stability
+    use: records.Use | None
     common_measure: str | None
     top: int | None
     replication: records.Replication | None

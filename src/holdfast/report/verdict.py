@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from holdfast.measures import MEASURES
 from holdfast.replication.result import MAX_ROWS
-from holdfast.report.records import TRUST, Features, Findings, Labels, Stability, Standing, Tradeoff, Verdict
+from holdfast.report.records import TRUST, Features, Findings, Labels, Stability, Standing, Tradeoff, Use, Verdict
 from holdfast.study.tables import StudyTables
 from holdfast.text import (
     describe_interval,
@@ -40,6 +40,8 @@ UNTESTED_STANDINGS: dict[Standing, Standing] = {
     "fails": "not stable",
     "unsure": "too early",
 }
+UNUSED = 0.1
+"""Stability of features that models hardly use above which there is a caution."""
 MANY = 100
 """Number of resamples with which rare kinds of selections are likely to be seen."""
 
@@ -58,6 +60,7 @@ def make_verdict(findings: Findings) -> Verdict:
         headline=" ".join(filter(None, headline)),
         sentences=(
             say_how_stable(findings.stability, findings.level),
+            *say_what_is_used(findings.use),
             _what_to_use(findings, standing),
             *_list_doubted(findings),
         ),
@@ -140,6 +143,14 @@ def say_how_stable(stability: Stability, level: float) -> str:
     interval = describe_interval(stability.low, stability.high, level)
     count = format_count(stability.n_runs, "resample")
     return f"The stability is {format_number(stability.value)} {scale}{words} ({interval}, {count})."
+
+
+def say_what_is_used(use: Use | None) -> list[str]:
+    """Return that less of what models use comes back than of the list, as a sentence; nothing unless that is shown."""
+    if use is None or not use.low > 0:
+        return []
+    listed, used = format_percent(use.listed, 0), format_percent(use.used, 0)
+    return [f"Of the list, {listed} comes back in another resample; of what the models use, {used}."]
 
 
 def _what_to_use(findings: Findings, standing: Standing) -> str:
@@ -239,9 +250,20 @@ def _cautions(findings: Findings) -> list[str]:
         *result.data.warnings,
         result.records.perturbation.caution,
         *_on_the_interval(result, stability),
+        *warn_of_unused(findings.use),
         *_on_missing_fits(result, stability),
         *_on_prediction(result, stability, findings.tradeoff, findings.information, findings.labels),
         *warn_of_unseen(stability),
+    ]
+
+
+def warn_of_unused(use: Use | None) -> list[str]:
+    """Return that features which models hardly use make the list look stable; nothing if they do not."""
+    if use is None or not (use.low > 0 and use.difference > UNUSED):
+        return []
+    return [
+        "Part of the stability comes from features that the models hardly use: without them it would be "
+        f"{format_number(use.difference)} lower."
     ]
 
 

@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from scipy.special import expit, logit, stdtrit
 
 from holdfast.checks import Matrix, as_names
 from holdfast.inference.agreements import Kalousis
-from holdfast.inference.comparison import Comparisons
+from holdfast.inference.comparison import Comparison, Comparisons, Side, compare_sides, evaluate_sides
 from holdfast.inference.designs import RunsByBlock, design_comparisons, design_stability
 from holdfast.inference.estimate import StabilityEstimate, bind_parameters
 from holdfast.inference.intervals import Interval
@@ -129,7 +129,12 @@ def stability(
             runs_by_block = self.runs_by_block(candidate, fraction=fraction, top=top)
         else:
             runs_by_block = self.measured(candidate, CommonMeasure(chosen or "", top), fraction)
-        return design_stability(runs_by_block, chosen or DEFAULT_MEASURES[runs_by_block.runs.kind], X=X, **parameters)
+        estimate = design_stability(
+            runs_by_block, chosen or DEFAULT_MEASURES[runs_by_block.runs.kind], X=X, **parameters
+        )
+        if chosen is None or not chosen.of_models:
+            return estimate
+        return describe_used(estimate, self.runs_by_block(candidate, fraction=fraction).runs)
 
     if X is not None or parameters:
         return find()
@@ -155,11 +160,100 @@ def measured(self: "StudyTables", candidate: str, common: CommonMeasure, fractio
     Returns
     -------
     RunsByBlock
-        Rankings and weights cut to ``common.top``, where they are compared with selections.
+        Rankings and weights cut to ``common.top``, where they are compared with selections; importances in models for
+        a measure of those.
     """
+    if common.measure and find_measure(common.measure).of_models:
+        return self.importances(candidate, fraction=fraction)
     if self.kinds.get(candidate) != "subset" or not common.measure:
         return common.cut(self.runs_by_block(candidate, fraction=fraction))
     return self.runs_by_block(candidate, fraction=fraction, kind=find_measure(common.measure).kind)
+
+
+def describe_used(estimate: StabilityEstimate, selections: Preferences) -> StabilityEstimate:
+    """Return the stability of what models use with the size of the selections, and how many runs have no model."""
+    missing, reasons = selections.n_runs - estimate.n_runs, [estimate.reason] if estimate.reason else []
+    if missing:
+        reasons.append(f"{missing} of {selections.n_runs} runs left out: no model, or one that uses no feature")
+    size = float(selections.sizes.mean()) if selections.kind == "subset" else None
+    return replace(estimate, reason="; ".join(reasons) or None, mean_size=size, tied_share=None)
+
+
+class UseOfList(NamedTuple):
+    """What of a list comes back in another resample, and what of that which its models use.
+
+    Attributes
+    ----------
+    listed, used : float
+        Mean share of a run's features that another run selects too, and that of its importance on features which the
+        other's model uses.
+    comparison : Comparison
+        The stability of the list, that of what models use, and a paired test of the difference.
+    """
+
+    listed: float
+    used: float
+    comparison: Comparison
+
+
+def compare_with_use(self: "StudyTables", candidate: str) -> UseOfList:
+    """Compare the stability of a list (``nogueira``) with that of what its models use (``used_again``).
+
+    The difference is the stability of features that are selected again and again but hardly used. Both are measured on
+    the same resamples, and the test is that of :func:`holdfast.compare` for pairs.
+
+    Parameters
+    ----------
+    candidate : str
+        Name of a candidate.
+
+    Returns
+    -------
+    UseOfList
+        Two shares, and the comparison.
+
+    Raises
+    ------
+    ValueError
+        If it is not known what the models use, or a stability has no standard error.
+
+    See Also
+    --------
+    importance_stability : The stability of what models use alone.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> study = hf.Study(selectors={"f": hf.selectors.AnovaF(5)}, perturbation=hf.Bootstrap(30), estimator=model)
+    >>> found = study.run(X, y).compare_with_use("f")
+    >>> round(found.listed, 2), round(found.used, 2)
+    (0.88, 0.86)
+    """
+    importances = self.importances(candidate)
+    labels = set(importances.runs.labels or ())
+    whole = self.runs_by_block(candidate)
+    lists = whole.take([run for run, label in enumerate(whole.runs.labels or ()) if label in labels])
+    sides = []
+    for runs_by_block, name in ((lists, "nogueira"), (importances, "used_again")):
+        measure = find_measure(name)
+        if runs_by_block.has_blocks:
+            sides.append(Side(design_stability(runs_by_block, measure, undefined="skip")))
+        else:
+            sides += evaluate_sides([runs_by_block.runs], measure, None, "skip")
+    listed, used = sides
+    comparison = compare_sides(listed, used, paired=True)
+    sizes = lists.runs.sizes, np.count_nonzero(importances.runs.matrix(), axis=1)
+    shares = []
+    for side, size in zip(sides, sizes, strict=True):
+        by_chance = float(size.mean()) / lists.runs.n_features
+        shares.append(side.estimate.value * (1 - by_chance) + by_chance)
+    return UseOfList(shares[0], shares[1], comparison)
 
 
 def kalousis(self: "StudyTables", candidate: str, k: int | None = None, **parameters: Any) -> Kalousis:

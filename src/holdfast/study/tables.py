@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -361,6 +362,23 @@ class StudyTables:
             If the study has no such candidate.
         """
         return json.loads(self.stored.row(candidate)["settings"])
+
+    def n_forced(self, candidate: str) -> int:
+        """Return how many features the setting of a candidate forces into every selection (see ``HybridRFE``).
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        int
+            0 for selectors that force none.
+        """
+        given = [value for name, value in self.settings(candidate).items() if name.split("__")[-1] == "n_forced"]
+        own = re.findall(r'"n_forced": ?(\d+)', self.stored.meta["selectors"].get(self.family(candidate), ""))
+        return int((given or own or [0])[0])
 
     def size_of(self, candidate: str) -> int | None:
         """Return how many features a candidate cuts from the order of each fit.
@@ -842,6 +860,53 @@ class StudyTables:
         rows = zip(outcomes["split"], sets, outcomes["coefficients"], strict=True)
         return [SplitCoefficients(split, columns, np.frombuffer(blob, dtype="<f4")) for split, columns, blob in rows]
 
+    def importances(self, candidate: str, *, fraction: float | None = None) -> RunsByBlock:
+        """Return how much the linear model of each measured split uses each feature, as weights.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        fraction : float, optional
+            Of nested subsamples, only those of this size, and the whole samples.
+
+        Returns
+        -------
+        RunsByBlock
+            Absolute coefficients in units of the features' standard deviations, 0 for features that were not selected.
+            Splits without a model, or with one that uses no feature, are left out.
+
+        Raises
+        ------
+        UnansweredError
+            If no coefficients were stored; :meth:`importance_stability` finds what other models use.
+
+        See Also
+        --------
+        model_coefficients : The coefficients with their signs.
+        """
+
+        def find() -> RunsByBlock:
+            chosen = self.runs_by_block(candidate, fraction=fraction)
+            parts = {part.split: part for part in self.model_coefficients(candidate) if part.values.any()}
+            numbers = self.split_numbers(chosen.runs).tolist()
+            modeled = [run for run, split in enumerate(numbers) if split in parts]
+            if not modeled:
+                reason = self.no_model_use(candidate) or "no resample that counts has a model that uses a feature"
+                raise UnansweredError(
+                    f"Expected stored coefficients of {candidate}, got none: {reason}; importance_stability(candidate, "
+                    "X=X, y=y) finds what other models use.",
+                    f"it is not known what its models use: {reason}",
+                )
+            chosen = chosen.take(modeled)
+            weights = np.zeros((chosen.runs.n_runs, len(self.feature_names)))
+            for row, split in zip(weights, self.split_numbers(chosen.runs).tolist(), strict=True):
+                row[parts[split].features] = np.abs(parts[split].values)
+            runs = Preferences.from_weights(weights, features=self._names, labels=chosen.runs.labels)
+            return replace(chosen, runs=runs)
+
+        return self.memory.get_or_compute(("importances", candidate, fraction), find, _count_bytes)
+
     @property
     def stored_replicability(self) -> dict[str, Any]:
         """What is stored of candidates in new studies, by candidate, as plain values."""
@@ -857,6 +922,7 @@ class StudyTables:
 
     stability = stabilities.stability
     measured = stabilities.measured
+    compare_with_use = stabilities.compare_with_use
     common_measure = stabilities.common_measure
     interval = stabilities.interval
     kalousis = stabilities.kalousis

@@ -12,6 +12,7 @@ from .fronts import attainment as attainment
 from .fronts import hypervolume as hypervolume
 from .fronts import pareto as pareto
 from .fronts import pareto_front as pareto_front
+from .importance import importance_stability as importance_stability
 from .nested import NestedChoice as NestedChoice
 from .nested import nested_choice as nested_choice
 from .predictions import PredictionAgreement as PredictionAgreement

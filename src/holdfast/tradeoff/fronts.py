@@ -4,7 +4,9 @@ On both axes more is better. A point without a score or without a stability (``n
 """
 
 import math
+import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -20,7 +22,7 @@ from holdfast.measures import Measure
 from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.tables import StudyTables
-from holdfast.tradeoff.points import Floats, make_points
+from holdfast.tradeoff.points import Floats, Points, make_points
 
 Rule: TypeAlias = Literal["usual", "weak"]
 DIGITS = 12  # what differs beyond them is rounding, and ties are ties
@@ -199,6 +201,9 @@ class Pareto(ResultMixin):
         The points of resamples drawn again.
     scope : str
         What probabilities and stabilities describe.
+    second_measure : str or None
+        Where candidates force features into the selection, a measure whose value for those on a front is a column of
+        this name: ``used_again``, of what the models use, or ``nogueira``, of the list, if ``measure`` is the other.
 
     See Also
     --------
@@ -223,7 +228,9 @@ class Pareto(ResultMixin):
     0  anova(size=3)   0.96        1.0   3.0
     """
 
-    _columns: ClassVar[tuple[str, ...]] = ("metric", "measure", "rule", "reference", "level", "areas", "scope")
+    _columns: ClassVar[tuple[str, ...]] = (
+        "metric", "measure", "second_measure", "rule", "reference", "level", "areas", "scope",
+    )  # fmt: skip
     _table_field: ClassVar[str] = "frame"
 
     frame: pd.DataFrame
@@ -236,6 +243,12 @@ class Pareto(ResultMixin):
     scores: Floats
     stabilities: Floats
     scope: str
+    second_measure: str | None = None
+
+    @property
+    def shown_columns(self) -> list[str]:
+        """The columns of stability, and of the second measure if there is one."""
+        return ["stability", "low", "high", *([self.second_measure] if self.second_measure else [])]
 
     @property
     def front(self) -> pd.DataFrame:
@@ -302,7 +315,7 @@ class Pareto(ResultMixin):
             Point(row.stability, row.score, str(name), strong=bool(row.on_front))
             for name, row in self.frame[["stability", "score", "on_front"]].iterrows()
         ]
-        columns = ["score", "stability", "low", "high", "size", "on_front", "probability"]
+        columns = ["score", *self.shown_columns, "size", "on_front", "probability"]
         return Card(
             title=f"Front of {self.metric} and {self.measure}", verdict=self._title,
             frame=self.frame[columns].sort_values("on_front", ascending=False, kind="stable"),
@@ -311,7 +324,7 @@ class Pareto(ResultMixin):
 
     def __repr__(self) -> str:
         front = self.front
-        columns = ["score", "score_low", "score_high", "stability", "low", "high", "size", "probability"]
+        columns = ["score", "score_low", "score_high", *self.shown_columns, "size", "probability"]
         shown = front[columns].rename(columns={"score": self.metric, "stability": self.measure})
         head = f"{len(front)} of {len(self.frame)} candidates are on the front of {self.metric} and {self.measure}"
         areas = ", ".join(f"{name} {area:.3f}" for name, area in self.areas.items())
@@ -395,13 +408,14 @@ def pareto(
     frame = points.frame.assign(group=points.frame["family"] if by == "family" else ALL)
     scores, stabilities = points.draws(n_draws, random_state)
     frame = _add_fronts(frame, scores, stabilities, rule)
+    frame, second = _add_second_measure(points, frame)
     reference = reference or lowest_point(frame)
     groups = [str(group) for group in frame["group"].unique()] if by == "family" else []
     areas = {group: _area(frame[frame["group"] == group], reference) for group in groups}
     scope = next((point.estimate.scope for point in points.points if point.estimate is not None), "")
     return Pareto(
         frame=frame, areas={**areas, ALL: _area(frame, reference)}, metric=points.metric, measure=points.measure.label,
-        rule=rule, reference=reference, level=level, scores=scores, stabilities=stabilities,
+        rule=rule, reference=reference, level=level, scores=scores, stabilities=stabilities, second_measure=second,
         scope=f"{scope}; probabilities: {SCOPE}" if points.result.design == "pairs" else scope,
     )  # fmt: skip
 
@@ -420,6 +434,21 @@ def _add_fronts(frame: pd.DataFrame, scores: Floats, stabilities: Floats, rule: 
     return frame.assign(
         on_front=on_front, probability=probability, on_own_front=on_group_front, own_probability=group_probability
     )
+
+
+def _add_second_measure(points: Points, frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
+    """Add the stability of what models use beside that of the list, or the other way round, to those on a front.
+
+    Only where candidates force features, which makes lists more alike than what their models use.
+    """
+    if not any(points.result.n_forced(str(name)) for name in frame.index):
+        return frame, None
+    second = "nogueira" if points.measure.of_models else "used_again"
+    values = pd.Series(math.nan, index=frame.index)
+    for name in frame.index[frame["on_front"] | frame["on_own_front"]]:
+        with warnings.catch_warnings(action="ignore"), suppress(ValueError):  # models may have no coefficients
+            values[name] = points.result.stability(str(name), second).value
+    return (frame, None) if values.isna().all() else (frame.assign(**{second: values}), second)
 
 
 def _probability(scores: Floats, stabilities: Floats, rule: Rule) -> Floats:

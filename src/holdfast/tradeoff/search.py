@@ -20,6 +20,7 @@ from holdfast.measures import Measure
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.study import Candidates, Study, load_study
 from holdfast.study.data import PredictionTask
+from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.store import open_to_write, read_meta
 from holdfast.study.tables import StudyTables
 from holdfast.tradeoff.points import Floats, make_points
@@ -411,6 +412,7 @@ class _Race:
         for row, point in enumerate(points.points):
             scores[row, splits.index.get_indexer(point.scores.index)] = point.scores.to_numpy()
             if point.estimate is not None and point.estimate.pseudo_values.size:
-                labels = result.preferences(point.candidate).labels or ()
+                measured = result.measured(point.candidate, CommonMeasure(points.measure, points.top))
+                labels = measured.runs.labels or ()
                 pseudo_values[row, [columns[label] for label in labels]] = point.estimate.pseudo_values
         return SearchState(scores, pseudo_values, [point.estimate for point in points.points])

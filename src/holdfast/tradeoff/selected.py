@@ -448,7 +448,7 @@ def toward_direction(row: Mapping[str, Any], name: str | None) -> tuple[float, f
     return (1 - effect, 1 - high, 1 - low) if turned else (effect, low, high)
 
 
-MODEL_USE_COLUMNS = ("coefficient", "model_agreement", "model_use")
+MODEL_USE_COLUMNS = ("coefficient", "model_agreement", "used", "model_use")
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,7 +459,8 @@ class ModelUse:
     ----------
     frame : DataFrame
         Indexed by the feature's column: the mean ``coefficient``, the share of the models whose coefficient has the
-        sign of the majority (``model_agreement``), and that as a phrase (``model_use``).
+        sign of the majority (``model_agreement``), the mean share of a model's importance (``used``), and the sign as a
+        phrase (``model_use``).
     missing : str or None
         Why it is not known, or not described.
     """
@@ -480,7 +481,7 @@ def model_use(
     missing = result.no_model_use(candidate)
     if missing is not None:
         return ModelUse(pd.DataFrame(columns=list(MODEL_USE_COLUMNS)), missing)
-    columns, values = _find_coefficients(result, candidate, runs)
+    columns, values, shares = _find_coefficients(result, candidate, runs)
     used, feature = np.unique(columns, return_inverse=True)
     n, positive, negative = (
         np.bincount(feature, flags, used.size) for flags in (np.isfinite(values), values > 0, values < 0)
@@ -488,24 +489,28 @@ def model_use(
     most = np.maximum(positive, negative)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean, agreement = np.bincount(feature, np.nan_to_num(values), used.size) / n, most / n
+        share = np.bincount(feature, np.nan_to_num(shares), used.size) / n
     shown, _ = find_shown(np.minimum(2 * binom.sf(most - 1, n, 0.5), 1.0), 1 - level, len(result.feature_names))
     informative = information.untested is None and information.shown
     words = [
-        _describe(result, bool(up), float(share), bool(stated)) if informative and share == share else None
-        for up, share, stated in zip(positive >= negative, agreement, shown, strict=True)
+        _describe(result, bool(up), float(agreed), bool(stated)) if informative and agreed == agreed else None
+        for up, agreed, stated in zip(positive >= negative, agreement, shown, strict=True)
     ]
-    frame = pd.DataFrame(dict(zip(MODEL_USE_COLUMNS, [mean, agreement, words], strict=True)), index=used)
+    frame = pd.DataFrame(dict(zip(MODEL_USE_COLUMNS, [mean, agreement, share, words], strict=True)), index=used)
     return ModelUse(frame, None if informative else "the models were not shown to predict better than guessing")
 
 
 def _find_coefficients(
     result: StudyTables, candidate: str, runs: Preferences
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Feature and coefficient of every selection by the resamples that count."""
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Feature, coefficient and share of importance of every selection by the resamples that count."""
     counted = set(result.split_numbers(runs).tolist())
     parts = [part for part in result.model_coefficients(candidate) if part.split in counted]
     columns = np.concatenate([np.empty(0, np.int64), *(part.features for part in parts)])
-    return columns, np.concatenate([np.empty(0), *(part.values.astype(np.float64) for part in parts)])
+    values = [part.values.astype(np.float64) for part in parts]
+    with np.errstate(invalid="ignore"):  # a model that uses no feature has no shares
+        shares = [np.abs(coef) / np.abs(coef).sum() for coef in values]
+    return columns, np.concatenate([np.empty(0), *values]), np.concatenate([np.empty(0), *shares])
 
 
 def _describe(result: StudyTables, up: bool, share: float, shown: bool) -> str:
@@ -706,8 +711,9 @@ class SelectedFeatures(ResultMixin):
         ``high``, ``verdict``, ``direction`` in words, the mean ``effect`` on held-out rows with ``effect_low`` and
         ``effect_high``, the number of ``splits`` behind it, the share of them that point the same way (``agreement``),
         a ``second_effect``; what linear models do with it next to the other features, in words (``model_use``), with
-        the share of its models that agree on the sign (``model_agreement``) and its mean ``coefficient``, that of the
-        feature in units of its standard deviation; ``stand_ins`` and the share of the resamples that selected it or one
+        the share of its models that agree on the sign (``model_agreement``), its mean ``coefficient``, that of the
+        feature in units of its standard deviation, and the mean share of its models' importance that it has
+        (``used``); ``stand_ins`` and the share of the resamples that selected it or one
         of them.
     effect, second_effect : str or None
         What the effects are: for two classes the probability that a row of the second class has the higher value (AUC,
@@ -833,7 +839,10 @@ class SelectedFeatures(ResultMixin):
         head = f"Features of {self.candidate}: {len(self.frame)} were selected{cut} in {self.n_runs} resamples"
         first = self.to_frame().head(SHOWN_ROWS)
         shown = first.assign(stand_ins=[", ".join(map(str, names)) for names in first["stand_ins"]])
-        left_out = {"second_effect": self.second_effect is None, "model_use": not self.has_model_use}
+        left_out = {
+            "second_effect": self.second_effect is None, "model_use": not self.has_model_use,
+            "used": self.frame["used"].isna().all(),
+        }  # fmt: skip
         unknown = [column for column, missing in left_out.items() if missing]
         shown = shown.drop(columns=["with_stand_ins", "model_agreement", "coefficient", *unknown])
         table = shown.to_string(index=False, float_format=lambda number: f"{number:.3f}")
@@ -900,7 +909,7 @@ def selected_features(
         direction=strengths["direction"].where(strengths["direction"].notna(), None).to_numpy(),
         **{column: strengths[column].to_numpy(dtype=float) for column in EFFECT_COLUMNS if column != "direction"},
         model_use=uses["model_use"].where(uses["model_use"].notna(), None).to_numpy(),
-        **{column: uses[column].to_numpy(dtype=float) for column in ("model_agreement", "coefficient")},
+        **{column: uses[column].to_numpy(dtype=float) for column in ("model_agreement", "coefficient", "used")},
         stand_ins=checked["stand_ins"].to_numpy(),
         with_stand_ins=checked["with_stand_ins"].to_numpy(),
     )
