@@ -63,7 +63,7 @@ def stores(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(running, "BLOCK_SECONDS", 0)
         with pytest.raises(hf.study.StudyInterrupted):
-            run("short", y, {"anova": AnovaF(3)}, 10, progress=stop_after_three)
+            run("short", y, {"anova": SelectKBest(f_regression, k=3)}, 10, progress=stop_after_three)
     return folder
 
 

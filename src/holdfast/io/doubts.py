@@ -131,11 +131,13 @@ def find_doubts(
 
 AT_ONCE = 2**21
 """Numbers of a table up to which it is searched at once; a larger one goes by blocks of its columns."""
+NARROWEST = 16
+"""Columns of a block at least: fewer share a line of memory, which would be fetched once for each."""
 
 
 def blocks_of_columns(numbers: pd.DataFrame) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Yield the columns of a frame of numbers as float64, as many at a time as fit, with where they stand."""
-    width = max(1, AT_ONCE // max(1, len(numbers)))
+    width = max(NARROWEST, AT_ONCE // max(1, len(numbers)))
     for begin in range(0, numbers.shape[1], width):
         part = slice(begin, begin + width)
         yield part, numbers.iloc[:, part].to_numpy(dtype=np.float64, na_value=np.nan)

@@ -21,6 +21,8 @@ LOST = 1e-3
 """A scatter below this share of the squares it is the remainder of is computed anew."""
 AT_ONCE = 2**23
 """Numbers of a table up to which it is centered as a whole, once; a larger one goes by blocks of its columns."""
+NARROWEST = 16
+"""Columns of a block at least: fewer share a line of memory, which would be fetched once for each."""
 
 
 class Centered(NamedTuple):
@@ -68,7 +70,7 @@ def moments_by_blocks(X: NDArray[Any], y: ArrayLike, counts: NDArray[Any]) -> It
     ``counts`` are resamples × rows. So many resamples share a pass over the table as have moments of its size.
     """
     n, d = X.shape
-    width, at_once = max(1, AT_ONCE // (8 * n)), max(8, n // (2 * len(np.unique(y))))
+    width, at_once = max(NARROWEST, AT_ONCE // (2 * n)), max(8, n // (2 * len(np.unique(y))))
     for first in range(0, len(counts), at_once):
         some = counts[first : first + at_once]
         blocks = (centered(X[:, begin : begin + width].astype(np.float64), y) for begin in range(0, d, width))
