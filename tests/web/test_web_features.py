@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.feature_selection import SelectKBest, f_classif, f_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import holdfast as hf
@@ -63,7 +63,7 @@ def stores(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(running, "BLOCK_SECONDS", 0)
         with pytest.raises(hf.study.StudyInterrupted):
-            run("short", y, {"anova": SelectKBest(f_regression, k=3)}, 10, progress=stop_after_three)
+            run("short", y, {"anova": SelectKBest(f_classif, k=3)}, 10, progress=stop_after_three)
     return folder
 
 
