@@ -1,6 +1,6 @@
 # Every target does its own set-up; a second call re-uses it. Needs only Python (>= 3.11) and make.
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes; without byte code each of them would compile the package anew.
@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Also what `make test` leaves out, as it takes long.
 ALL := -m "not browser and not server and not fuzz"
 
-.PHONY: demo test test-all test-rest test-app test-smoke test-lowest test-gpu wheel-test check bench validate reproduce reproduce-full docs clean
+.PHONY: demo test test-all test-rest test-app test-smoke test-lowest test-gpu test-r wheel-test release-check check bench validate reproduce reproduce-full docs clean
 
 demo: .venv/app
 	$(BIN)/holdfast demo
@@ -47,12 +47,25 @@ test-gpu: .venv-gpu/ready
 	.venv-gpu/bin/python -c 'import torch; print("torch", torch.__version__)'
 	.venv-gpu/bin/python -m pytest -n 2 $(ALL) tests/kernels/test_lockstep.py tests/selectors/test_hybrid_rfe.py tests/selectors/test_ties.py $(ARGS)
 
+# The R package in r/, by R CMD check; skips with a message where there is no R.
+test-r: .venv/app
+	sh r/check.sh $(CURDIR)/$(BIN)/python
+
 # The wheel, built from the source distribution, alone in an empty environment: imported, run, then with its command.
 wheel-test: .venv-build/ready
 	rm -rf dist .venv-wheel
 	.venv-build/bin/python -m build
 	$(PYTHON) -m venv .venv-wheel
 	.venv-build/bin/python tests/wheel.py dist .venv-wheel
+
+# All that a release needs, but for the tests: both distributions, their metadata, the wheel alone with the README's
+# commands, and the same version everywhere.
+release-check: wheel-test
+	.venv-build/bin/pip install -qq twine
+	.venv-build/bin/twine check --strict dist/*
+	.venv-build/bin/python -c 'import re; text = open("CHANGELOG.md").read(); \
+		version = re.search("version: (.*)", open("CITATION.cff").read())[1]; \
+		assert re.search(f"^## {re.escape(version)}", text, re.M), f"no {version} in CHANGELOG.md"; print(version)'
 
 check: .venv/dev
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """Sphinx configuration; tables of measures and pages of the reference are made from the code."""
 
 import re
+import sys
 from pathlib import Path
 
 import holdfast
@@ -9,7 +10,8 @@ project = "holdfast"
 author = "The holdfast developers"
 version = release = holdfast.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc"]
-exclude_patterns = ["_build", "_generated/*.md", "tables/*.md"]
+extensions += ["sphinx_gallery.gen_gallery"]
+exclude_patterns = ["_build", "_generated/*.md", "tables/*.md", "gallery"]
 html_theme = "pydata_sphinx_theme"
 html_title = "holdfast"
 templates_path = ["_templates"]
@@ -21,6 +23,19 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 
 FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))  # for gallery_pictures
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "_generated/gallery",
+    "image_scrapers": ("gallery_pictures",),
+    "reset_modules": (),
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "min_reported_time": 1000,
+    "write_computation_times": False,
+}
 with_sidebar = ["sidebar-nav-bs"]
 html_sidebars = {page.stem: [] for page in FOLDER.glob("*.md")} | {"search": [], "genindex": [], "py-modindex": []}
 html_sidebars |= {"api": with_sidebar, "_generated/api/*": with_sidebar}

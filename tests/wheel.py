@@ -4,6 +4,8 @@
 """
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -16,7 +18,7 @@ IN_PACKAGE = {".py", ".pyi", ".typed", ".j2", ".css", ".js", ".csv", ".toml", ".
 IN_SOURCE = {
     "src", "tests", "benchmarks", "docs", "Makefile", "pyproject.toml", "constraints.txt", "constraints-lowest.txt",
     "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "PKG-INFO", ".gitignore",
-    ".github", ".pre-commit-config.yaml",
+    ".github", ".pre-commit-config.yaml", "reproductions", "r", "paper",
 }  # fmt: skip
 STUDY = """
 import holdfast as hf
@@ -42,6 +44,8 @@ def main(dist: Path, environment: Path) -> None:
         assert "demo" in call(folder, command, "--help")
         call(folder, command, "demo", "--resamples", "20")
         assert "</html>" in (Path(folder) / "holdfast-demo.html").read_text(encoding="utf-8")
+        for line in re.findall(r"^\$ holdfast (.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE):
+            call(folder, command, *shlex.split(line))
 
 
 def check_wheel(wheel: Path) -> None:

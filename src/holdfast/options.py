@@ -6,8 +6,10 @@ page's form, arguments of :class:`holdfast.Study`, and the table in docs/cli.md.
 reports what was forgotten. This module imports nothing that takes time.
 """
 
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
 from holdfast.declared import FORMER_OPTIONS, warn_of_former_name
@@ -173,3 +175,23 @@ def set_parameters(options: Mapping[str, Any], parameters: Collection[str]) -> d
                 raise ValueError(f"Expected --{name.replace('_', '-')} {words}, got {value!r}.")
             parameters_set[option.sets] = option.values[option.choices.index(value)] if option.values else value
     return parameters_set
+
+
+def format_command(options: Mapping[str, Any]) -> str:
+    """Return the command that runs a study with these options, without defaults, and files without their folders."""
+    words = ["holdfast study"]
+    for name, option in OPTIONS.items():
+        value = options.get(name)
+        if value is None or value == DEFAULTS.get(name, False) or name in ("store", "no_store", "jobs"):
+            continue
+        flags = option.flags or (f"--{name.replace('_', '-')}",)
+        if option.kind == "flag":
+            words.append(flags[0].split("/")[0 if value else -1])
+            continue
+        values = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
+        for single in values:
+            text = shlex.quote(Path(single).name if option.kind == "file" else str(single))
+            words.append(
+                text if option.group == "table" and not option.flags and name == "data" else f"{flags[0]} {text}"
+            )
+    return " ".join(words)

@@ -14,9 +14,10 @@ import pandas as pd
 from holdfast import tradeoff
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.measures import Measure
-from holdfast.replication import study_replicability, tabulate_features
+from holdfast.replication import annotate, study_replicability, tabulate_features
 from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
+from holdfast.study.matching import pool
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_estimate, format_number, pluralize
 from holdfast.tradeoff.choice import check_rule
@@ -63,6 +64,8 @@ class StudyResult(ResultMixin, StudyTables):
     ['petal length (cm)', 'petal width (cm)']
     """
 
+    pool = pool
+
     # Accuracy and stability together
 
     pareto = tradeoff.pareto
@@ -80,6 +83,7 @@ class StudyResult(ResultMixin, StudyTables):
     importance_stability = tradeoff.importance_stability
     replicability = study_replicability
     tabulate_features = tabulate_features
+    annotate = annotate
 
     # Shown
 

@@ -184,6 +184,11 @@ WRONG = {
     "resume": (["runs.csv"], "got runs.csv: it is another kind of file"),
     "show": (["broken.db"], "broken.db"),
     "verify": (["nothing.db"], "Expected a study's store, got no file at nothing.db"),
+    "plot": (
+        ["nothing.db", "pie"],
+        "Expected a picture among frequencies, front, replicability, map, profile, got pie",
+    ),
+    "checklist": (["nothing.db"], "Expected --tripod-ai or --remark"),
     "export": (["both.db"], "Expected --csv DIR, --parquet DIR or --latex FILE, got none"),
     "tradeoff": ([*DATA, "--rule", "best"], "Expected a rule (accuracy"),
     "choose": (["both.db", "--metric", "f1"], "Expected one of the study's scores (accuracy), got 'f1'"),

@@ -329,7 +329,7 @@ def test_options_of_other_files_are_refused(tmp_path):
     for option in ("sep", "decimal", "encoding"):
         assert f"Expected a text file for {option}=" in message(path, **{option: ","})
     (tmp_path / "d.csv").write_text("a,ill\n1,p\n2,q\n")
-    assert "Expected an Excel or R file for sheet=" in message(tmp_path / "d.csv", sheet="s")
+    assert "Expected an Excel, R or AnnData file for sheet=" in message(tmp_path / "d.csv", sheet="s")
 
 
 @pytest.mark.parametrize(

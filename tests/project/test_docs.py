@@ -2,12 +2,15 @@
 
 import doctest
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from holdfast import plots
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -96,3 +99,11 @@ def test_the_documentation_names_every_page():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*.md"):
         assert page.stem == "index" or f"\n{page.stem}\n" in index, f"{page.name} is in no table of contents"
+
+
+@pytest.mark.slow  # the build of the documentation runs them too
+@pytest.mark.parametrize("example", sorted((ROOT / "docs" / "gallery").glob("plot_*.py")), ids=lambda path: path.stem)
+def test_examples_of_the_gallery_run_and_draw(example, tmp_path):
+    variables = runpy.run_path(str(example))
+    plots.save(variables["chart"], tmp_path / "chart.svg")
+    assert len(example.read_text(encoding="utf-8").splitlines()) <= 85  # one screen, or little more

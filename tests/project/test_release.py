@@ -54,6 +54,21 @@ def test_everything_named_is_pinned_within_its_bounds():
         assert package.specifier.contains(pinned[name]), f"{package} is pinned to {pinned[name]}"
 
 
+def test_the_version_is_the_same_everywhere():
+    description = (ROOT / "r" / "DESCRIPTION").read_text(encoding="utf-8")
+    assert re.search(r"^Version: (.*)$", description, re.MULTILINE)[1] == holdfast.__version__
+    assert re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[1] == (
+        holdfast.__version__
+    )
+
+
+def test_every_system_that_is_named_is_tested():
+    systems = loaded(".github/workflows/tests.yml")["jobs"]["test"]["strategy"]["matrix"]["system"]
+    named = {"Linux": "ubuntu-latest", "MacOS": "macos-latest", "Windows": "windows-latest"}
+    found = [re.split(" :: ", text)[-1] for text in PROJECT["classifiers"] if text.startswith("Operating System")]
+    assert sorted(named[system] for system in found) == sorted(systems)
+
+
 def test_every_python_that_is_named_is_tested():
     named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
     assert loaded(".github/workflows/tests.yml")["jobs"]["test"]["strategy"]["matrix"]["python"] == named
@@ -79,6 +94,16 @@ def test_papers_are_cited_as_in_a_report(reference):
     pages = f"{reference['start']}--{reference['end']}" if "start" in reference else ""
     for fact in (authors, reference["year"], reference.get("doi", ""), reference.get("url", ""), pages):
         assert str(fact) in bibtex
+
+
+def test_the_paper_cites_what_its_bibliography_has_and_shows_figures_that_exist():
+    paper, bibliography = ((ROOT / "paper" / f"paper.{ending}").read_text(encoding="utf-8") for ending in ("md", "bib"))
+    cited = set(re.findall(r"@(\w+\d{4})", paper))
+    assert cited == set(re.findall(r"^@\w+\{(\w+),", bibliography, re.MULTILINE))
+    figures = re.findall(r"\]\(([^)]+)\)", paper)
+    assert len(figures) == 2
+    assert all((ROOT / "paper" / figure).is_file() for figure in figures)
+    assert "".join(author["name"] for author in loaded("CITATION.cff")["authors"]) in paper
 
 
 # Jobs

@@ -32,6 +32,7 @@ IN_PYTHON_ONLY = {
     "prefilter": "describes what was done before the data were in a file",
     "X": "the data", "y": "the data", "groups": "an option of reading a table",
     "treat_as_feature": "an option of reading a table",
+    "target": "an option of reading a table", "layer": "--sheet, an option of reading a table",
     "progress": "drawn unless --quiet",
     "on_error": "a command records failures, and prints the most common one",
     "keep_predictions": "a store of a command has all that a report may show",

@@ -55,7 +55,8 @@ app = typer.Typer(
     "and `holdfast report data-study.db`.\n\n"
     "`holdfast demo` shows it on embedded data; each command explains itself: `holdfast study --help`.",
     epilog="Exit codes: 0 success, 2 invalid input or options (one sentence on stderr says what to do), 3 --require or "
-    "--min-stability is not met, or undecided, 130 stopped by Ctrl-C, 143 by SIGTERM (finished fits are stored). "
+    "--min-stability is not met, or undecided, or "
+    "verify --refit finds a difference, 130 stopped by Ctrl-C, 143 by SIGTERM (finished fits are stored). "
     "Results go to stdout, progress and notes to stderr.",
     no_args_is_help=True,
     rich_markup_mode="markdown",

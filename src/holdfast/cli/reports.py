@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -132,6 +133,95 @@ def export(
         write("\n".join(map(str, files)))
 
 
+@app.command(rich_help_panel=DECIDE)
+def plot(
+    store: options.StoreFile,
+    picture: Annotated[
+        str, typer.Argument(metavar="PICTURE", help="frequencies, front, replicability, map, or profile.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Picture file: .svg (default: PICTURE.svg), .png, .pdf."),
+    ] = None,
+    candidate: options.Candidate = None,
+    metric: options.Metric = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw a picture of a study into a file.
+
+    **Examples**
+
+    `holdfast plot study.db frequencies -o frequencies.svg`
+
+    `holdfast plot study.db front -o front.pdf`
+    """
+    from holdfast.replication import find_known
+    from holdfast.tradeoff.selected import default_candidate
+
+    def draw_replicability(result: "hf.StudyResult", name: str) -> Any:
+        found = find_known(result, name, level=level)
+        if found is None:
+            raise ValueError(f"{store} holds no replicability of {name}; holdfast replicate {store} estimates it.")
+        return hf.plots.plot_replicability(found)
+
+    def draw_profile(result: "hf.StudyResult", name: str) -> Any:
+        ordered = name if candidate is not None or result.kinds[name] != "subset" else result.family(name)
+        return hf.plots.plot_profile(result.profile(ordered, metric=metric, level=level))
+
+    draw: dict[str, Callable[[hf.StudyResult, str], Any]] = {
+        "frequencies": lambda result, name: hf.plots.plot_frequencies(result, name, level=level),
+        "front": lambda result, _: hf.plots.plot_pareto(result, score=metric, level=level),
+        "replicability": draw_replicability,
+        "map": lambda result, name: hf.plots.plot_selection_map(result, name),
+        "profile": draw_profile,
+    }
+    if picture not in draw:
+        raise ValueError(f"Expected a picture among {', '.join(draw)}, got {picture}.")
+    path = Path(f"{picture}.svg") if output is None else output
+    with notes(quiet):
+        result = hf.load_study(store)
+        written = hf.plots.save(draw[picture](result, candidate or default_candidate(result)), path)
+    if not quiet:
+        write(str(written))
+
+
+@app.command(rich_help_panel=DECIDE)
+def checklist(
+    store: options.StoreFile,
+    tripod_ai: Annotated[bool, typer.Option("--tripod-ai", help="Prediction models: TRIPOD+AI.")] = False,
+    remark: Annotated[bool, typer.Option("--remark", help="Prognostic tumor markers: REMARK.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Markdown file (default: print it).")
+    ] = None,
+    candidate: options.Candidate = None,
+    level: Level = 0.95,
+    quiet: options.Quiet = False,
+) -> None:
+    """Fill in the checklist of a reporting guideline, for a paper and its reviewers.
+
+    Items that the study knows are filled in, with the part of the report where the evidence stands; the others are
+    listed as the authors' own.
+
+    **Example**
+
+    `holdfast checklist study.db --tripod-ai -o checklist.md`
+    """
+    from holdfast.io.files import as_path
+
+    if tripod_ai == remark:
+        raise ValueError("Expected --tripod-ai or --remark, the guideline whose checklist is wanted.")
+    with notes(quiet):
+        summary = hf.report.summarize(hf.load_study(store), candidate=candidate, level=level)
+    text = hf.report.render_checklist(summary, "tripod-ai" if tripod_ai else "remark")
+    if output is None:
+        write(text.removesuffix("\n"))
+        return
+    as_path(output).write_text(text, encoding="utf-8")
+    if not quiet:
+        write(str(output))
+
+
 TITLE = "Breast cancer: which measurements of a biopsy hold?"
 
 
@@ -246,6 +336,8 @@ def serve(
     missing = [name for name in ("anyio", "starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise ValueError(f"The page needs {', '.join(missing)}: pip install 'holdfast[app]'")
+    if find_spec("resource") is None:
+        raise ValueError("The page needs Linux or macOS; all other commands work on this system.")
     from holdfast.web.guard import MEGABYTE
     from holdfast.web.server import serve as serve_folder
 

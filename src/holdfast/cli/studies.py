@@ -10,7 +10,16 @@ from holdfast import replication
 from holdfast.cli import options, terminal
 from holdfast.cli.app import STUDIES, Json, Level, app
 from holdfast.cli.options import parse_measure
-from holdfast.cli.running import N_PAIRS, Planned, Settled, file_options, run_study, settle, stored_command
+from holdfast.cli.running import (
+    N_PAIRS,
+    Planned,
+    Settled,
+    file_options,
+    run_study,
+    settle,
+    stopped_cleanly,
+    stored_command,
+)
 from holdfast.serialization import to_plain
 from holdfast.text import UNDEFINED, format_count, format_number, format_percent, format_score
 
@@ -142,27 +151,60 @@ def show(
 
 
 @app.command(rich_help_panel=STUDIES)
-def verify(store: options.StoreFile, as_json: Json = False) -> None:
-    """Check every row of a study's store for damage and loss.
+def verify(
+    store: options.StoreFile,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Data file, to compare the study with (default: where it was read from)."),
+    ] = None,
+    target: options.Target = None,
+    refit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Fit N splits again and compare their results, bit by bit; 0 compares the data only.",
+        ),
+    ] = None,
+    allow: options.Allow = None,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Check every row of a study's store for damage and loss, and repeat some of its fits.
 
-    The exit code is 0 for a sound store, 1 for one that resuming the study repairs, 2 for an unusable one.
+    The exit code is 0 for a sound store, 1 for one that resuming the study repairs, 2 for an unusable one, 3 where the
+    data, the plan or the results differ from those of --data and --refit.
 
-    **Example**
+    **Examples**
 
     `holdfast verify study.db`
+
+    `holdfast verify study.db --data patients.csv --refit 5`
     """
     from holdfast.study.store import verify
 
     verification = verify(store)
-    if as_json:
-        facts = {name: getattr(verification, name) for name in ("state", "tables", "message")}
-        terminal.print_json("verification", {"store": str(store), **facts})
-    else:
+    facts = {name: getattr(verification, name) for name in ("state", "tables", "message")}
+    if not as_json:
         states = ("sound", "damaged", "missing")
         rows = ([name, *(f"{counts[key]:,}" for key in states)] for name, counts in verification.tables.items())
         terminal.console().print(terminal.table("table", "sound rows", "damaged", "missing", rows=rows))
         terminal.console().print(verification.message or f"{store} is sound.")
-    raise typer.Exit({"sound": 0, "damaged": 1, "unusable": 2}[verification.state])
+    code = {"sound": 0, "damaged": 1, "unusable": 2}[verification.state]
+    if not code and (data is not None or refit is not None):
+        typed = {name: str(value) for name, value in (("data", data), ("target", target)) if value is not None}
+        settled = settle(typed, allow, file=stored_command(store), source=str(store))
+        _, rows_read, planned = settled.plan(quiet=True)
+        with terminal.notes(quiet), stopped_cleanly():
+            again = planned.verify(store, rows_read, n_splits=refit or 0, n_jobs=jobs or 1, progress=not quiet)
+        facts |= {"refit": to_plain(again) | {"same": again.same}}
+        code = 0 if again.same else 3
+        if not as_json:
+            terminal.console().print(again.sentence)
+    if as_json:
+        terminal.print_json("verification", {"store": str(store), **facts})
+    raise typer.Exit(code)
 
 
 def _print_plan(plan: Planned, as_json: bool) -> None:

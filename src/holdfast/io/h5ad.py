@@ -1,4 +1,4 @@
-"""AnnData files (.h5ad): expression with what is known of each sample, read with h5py alone."""
+"""AnnData: expression with what is known of each sample; files (.h5ad) by h5py alone, and objects in memory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from holdfast.io import files
 from holdfast.io.files import Loaded, missing_package
+from holdfast.io.guessing import join_label, label_features
 from holdfast.io.questions import quote_names, refuse
+from holdfast.text import format_count
 
 
-def read_h5ad(path: Path) -> Loaded:
-    """Read ``X`` with the names in ``var``, and the columns of ``obs``, which are no features unless asked for."""
+def read_h5ad(path: Path, layer: str | None = None) -> Loaded:
+    """Read ``X``, or a layer, with the names in ``var`` and the columns of ``obs``, no features unless asked for."""
     try:
         import h5py
     except ImportError:
@@ -22,29 +24,68 @@ def read_h5ad(path: Path) -> Loaded:
     path.stat()
     try:
         with h5py.File(path, "r") as file:
-            return _read(file, path)
+            return _read(file, path, layer)
     except (OSError, KeyError, TypeError, IndexError, AttributeError, UnicodeError, RuntimeError) as error:
         why = str(error).strip("\"'").partition("\n")[0].rstrip(".") or type(error).__name__
         raise refuse("no-anndata", path=path, why=why) from None
 
 
-def _read(file: Any, path: Path) -> Loaded:
+def _read(file: Any, path: Path, layer: str | None) -> Loaded:
     for part in ("X", "obs", "var"):
         if not _has(file, part):
             raise ValueError(f"Expected {part!r} in the AnnData file {path}, got {quote_names(file)}; write it again.")
     obs_group, var_group = _get(file, "obs"), _get(file, "var")
-    shape, read = _open_matrix(_get(file, "X"), path)
+    layers = sorted(_get(file, "layers")) if _has(file, "layers") else []
+    if layer is not None and layer not in layers:
+        raise refuse("no-layer", layer=layer, path=path, layers=quote_names(layers) or "none")
+    shape, read = _open_matrix(_get(file, "X" if layer is None else f"layers/{layer}"), path)
     expected = tuple(_length(_get_index(group, path)) for group in (obs_group, var_group))
     if shape != expected:
         raise refuse("other-shape", expected=expected, path=path, shape=shape)
     obs, odd = _read_frame(obs_group, path)
-    names = _read_index(var_group, path)
-    values = read()
-    frame = pd.concat([obs, pd.DataFrame(values, index=obs.index, columns=names)], axis=1)
     notes = [f"Left out columns of obs of an unknown kind: {quote_names(odd)}."] if odd else []
-    layers = sorted(_get(file, "layers")) if _has(file, "layers") else []
-    notes += [f"Read X; the layers {quote_names(layers)} were not read."] if layers else []
+    unread = [name for name in layers if name != layer]
+    notes += [f"Read {layer or 'X'}; the layers {quote_names(unread)} were not read."] if unread else []
+    names = _label_names(_read_frame(var_group, path)[0], notes)
+    frame = pd.concat([obs, pd.DataFrame(read(), index=obs.index, columns=names)], axis=1)
     return Loaded(frame=frame, file_format="AnnData", notes=tuple(notes), aside=tuple(obs.columns))
+
+
+def _label_names(var: pd.DataFrame, notes: list[str]) -> "pd.Index[Any]":
+    """Return the names of the features, joined with their symbols if a column has some."""
+    labels = label_features(var.set_axis(var.index.astype(str)), map(str, var.columns))
+    if labels:
+        notes.append(f"Added labels to the names of {format_count(len(labels), 'feature')}.")
+    return pd.Index([join_label(labels[name], name) if name in labels else name for name in map(str, var.index)])
+
+
+def is_anndata(thing: Any) -> bool:
+    """Whether something has the parts of an AnnData or MuData object; neither package is imported."""
+    return all(hasattr(thing, part) for part in ("obs", "var", "var_names", "n_vars"))
+
+
+def load_anndata(data: Any, part: str | None = None) -> Loaded:
+    """Read an AnnData object, in memory or backed by a file: ``X`` or a layer; of MuData one modality or all."""
+    modalities = getattr(data, "mod", None)
+    if modalities is not None and part in modalities:
+        data, modalities, part = modalities[part], None, None
+    pieces, notes = [data] if modalities is None else list(modalities.values()), list[str]()
+    tables = []
+    for piece in pieces:
+        _check_cells(piece.shape, Path("the AnnData object"))
+        if part is not None and part not in piece.layers:
+            raise refuse("no-layer", layer=part, path="the AnnData object", layers=quote_names(piece.layers) or "none")
+        if list(piece.obs_names) != list(data.obs_names):
+            raise ValueError(
+                "Expected all modalities of the MuData object to have the same cells in the same order, got others; "
+                'name one of them by layer= (of hf.read_table, sheet=), such as "rna".'
+            )
+        values = piece.X if part is None else piece.layers[part]
+        values = values.to_memory() if hasattr(values, "to_memory") else values[...]  # which backed ones need
+        dense = np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64)
+        tables.append(pd.DataFrame(dense, index=data.obs.index, columns=_label_names(piece.var, notes)))
+    frame = pd.concat([data.obs, *tables], axis=1)
+    return Loaded(frame=frame, file_format="AnnData", notes=tuple(notes), aside=tuple(map(str, data.obs.columns)))
 
 
 def _has(group: Any, name: str) -> bool:
@@ -138,7 +179,8 @@ def _get_index(group: Any, path: Path) -> Any:
     name = _index_name(group)
     if not _has(group, name):
         raise ValueError(f"Expected the names {name!r} in {group.name} of {path}, got none; write the file again.")
-    return _get(group, name)
+    index = _get(group, name)
+    return index if hasattr(index, "shape") else _get(index, "values")  # texts that may be missing, with a mask
 
 
 def _read_index(group: Any, path: Path) -> "pd.Index[Any]":
@@ -156,7 +198,8 @@ def _read_column(item: Any) -> "pd.Series[Any] | None":
         return pd.Series(pd.Categorical.from_codes(codes, pd.Index(levels), ordered=ordered))
     if kind.startswith("nullable"):
         mask = np.asarray(_entries(_get(item, "mask")), dtype=bool)
-        return pd.Series(list(_entries(_get(item, "values"))), dtype=object).mask(mask).infer_objects()
+        entries = [_text(entry) if isinstance(entry, bytes) else entry for entry in _entries(_get(item, "values"))]
+        return pd.Series(entries, dtype=object).mask(mask).infer_objects()
     if not hasattr(item, "shape") or len(item.shape) != 1:
         return None
     entries = _entries(item)

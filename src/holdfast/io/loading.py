@@ -39,8 +39,8 @@ def load_frame(
     for option in ("sep", "decimal", "encoding"):
         if getattr(reading, option) is not None and ending in ENDINGS and ending not in DEFAULT_SEPARATORS:
             raise ValueError(f"Expected a text file for {option}=, got {path}; leave {option}= out.")
-    if reading.sheet is not None and ending not in (*excel.ENDINGS, *r_files.ENDINGS):
-        raise ValueError(f"Expected an Excel or R file for sheet=, got {path}; leave sheet= out.")
+    if reading.sheet is not None and ending not in (*excel.ENDINGS, *r_files.ENDINGS, ".h5ad"):
+        raise ValueError(f"Expected an Excel, R or AnnData file for sheet=, got {path}; leave sheet= out.")
     with files.enough_memory(path):
         if ending == ".parquet":
             return files.Loaded(frame=files.pandas_frame(files.parquet_table(path), path), file_format="Parquet")
@@ -51,7 +51,7 @@ def load_frame(
         if ending in excel.ENDINGS:
             return excel.read_excel(path, row, reading.sheet)
         if ending == ".h5ad":
-            return read_h5ad(path)
+            return read_h5ad(path, reading.sheet)
         if ending in r_files.ENDINGS:
             return r_files.read_r(path, reading.sheet)
         return read_delimited(path, row, list(gaps), reading)

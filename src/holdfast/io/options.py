@@ -78,7 +78,9 @@ class Reading:
     sheet: Annotated[
         str | None,
         Option(
-            "text", "Sheet of an Excel file, or object of an .RData file (default: the first with a table).", "NAME"
+            "text",
+            "Sheet of an Excel file, object of an .RData file (default: the first with a table), or layer of AnnData.",
+            "NAME",
         ),
     ] = None
 

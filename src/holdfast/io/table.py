@@ -25,6 +25,7 @@ from holdfast.io.doubts import (
     warn_of_doubts,
 )
 from holdfast.io.files import Loaded, as_number, as_path, display_name, file_ending
+from holdfast.io.h5ad import is_anndata, load_anndata
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import DEFAULTS, OPTIONS, Categorical, Missing, Reading, ReadOptions, Repeats, Task
 from holdfast.io.questions import (
@@ -569,7 +570,7 @@ def make_table(
 
 @renamed(accept="treat_as_feature")
 def read_table(
-    path: str | Path | pd.DataFrame,
+    path: Any,
     target: str,
     *,
     task: Task | None = None,
@@ -594,7 +595,7 @@ def read_table(
 
     Parameters
     ----------
-    path : path or DataFrame
+    path : path, DataFrame, AnnData or MuData
         Text (``.csv``, ``.tsv``, ``.tab``, ``.txt``, ``.dat``), whose encoding, separator and decimal mark are
         detected; Excel (``.xlsx``, ``.xls``, ``.ods``), ``.parquet``, ``.feather``, ``.arff``, AnnData (``.h5ad``),
         or R's ``.rds`` and ``.RData``. Text and ARFF may be packed (``.csv.gz``). The first line names the columns; a
@@ -645,7 +646,8 @@ def read_table(
     encoding : str, optional
         Encoding of text, such as ``"utf-8"`` or ``"latin-1"``; detected by default.
     sheet : str, optional
-        Sheet of an Excel file, or object of an ``.RData`` file; by default, the first one with a table.
+        Sheet of an Excel file, or object of an ``.RData`` file; by default, the first one with a table. Of AnnData the
+        layer to read instead of ``X``, of MuData the modality.
 
     Returns
     -------
@@ -679,8 +681,8 @@ def read_table(
     >>> X, y = table
     """
     given = {name: value for name, value in locals().items() if name in OPTIONS}
-    if isinstance(path, pd.DataFrame):
-        options = make_options("the frame", given)
+    if isinstance(path, pd.DataFrame) or is_anndata(path):
+        options = make_options("the frame" if isinstance(path, pd.DataFrame) else "the AnnData object", given)
         return complete_table(load_table(path, options), options)
     path = as_path(path, "the path of a file, or a pandas DataFrame with names of columns")
     options = make_options(str(path), given)
@@ -789,10 +791,12 @@ def covariate_columns(names: Iterable[str], covariates: Iterable[str]) -> list[s
     return [column for name in made for column in (made[name] if name not in known else []) or [name]]
 
 
-def load_table(path: Path | pd.DataFrame, reading: Reading) -> Loaded:
-    """Return a table as it stands in a file of a known ending, or in a frame."""
+def load_table(path: Any, reading: Reading) -> Loaded:
+    """Return a table as it stands in a file of a known ending, in a frame, or in an AnnData object."""
     if isinstance(path, pd.DataFrame):
         return Loaded(frame=path, file_format="")
+    if is_anndata(path):
+        return load_anndata(path, reading.sheet)
     if file_ending(path) not in ENDINGS:
         shown = display_name(path)
         raise ValueError(f"Expected a file ending in {', '.join(ENDINGS)}, got {shown!r}; save it as one of these.")

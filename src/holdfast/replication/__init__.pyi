@@ -1,5 +1,6 @@
 from .lists import ListCheck as ListCheck
 from .lists import add_new_study as add_new_study
+from .lists import annotate as annotate
 from .lists import check_features as check_features
 from .lists import check_list as check_list
 from .lists import expect_list as expect_list

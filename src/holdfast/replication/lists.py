@@ -24,6 +24,7 @@ from holdfast.tradeoff.selected import (
     OFTEN,
     SelectedFeatures,
     choose_only_candidate,
+    default_candidate,
     judge_features,
     selected_features,
 )
@@ -200,6 +201,47 @@ def name_features(features: Iterable[Any], result: StudyTables) -> list[Any]:
             )
         names[position] = meant[0] if meant else name
     return names
+
+
+def annotate(result: StudyTables, adata: Any, candidate: str | None = None, *, key: str = "holdfast") -> None:
+    """Write what a study found of each feature into the ``var`` of an AnnData object.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    adata : AnnData
+        The object that the study ran on, or another with its features, in any order.
+    candidate : str, optional
+        The candidate; by default the one that the report shows.
+    key : str
+        How names of the new columns begin: ``holdfast_frequency`` (share of resamples that selected the feature),
+        ``holdfast_new_study`` (probability that a new study selects it, if that was estimated),
+        ``holdfast_verdict``. Features that the study did not have are missing in all three.
+
+    Raises
+    ------
+    ValueError
+        If no feature of the study has a name of this object.
+
+    See Also
+    --------
+    StudyResult.features : The same as a frame, with intervals and effects.
+    """
+    chosen = default_candidate(result) if candidate is None else candidate
+    rows = add_new_study(result, selected_features(result, chosen), find_known(result, chosen))
+    names, known = name_features(adata.var_names, result), set(map(str, result.feature_names))
+    is_known = np.array([name in known for name in map(str, names)], dtype=bool)
+    if not is_known.any():
+        raise ValueError(
+            f"Expected features of the study in var_names, such as {next(iter(known))!r}, got others, such as "
+            f"{str(names[0])!r}."
+        )
+    found = rows.assign(feature=rows["feature"].astype(str)).set_index("feature").reindex(list(map(str, names)))
+    adata.var[f"{key}_frequency"] = found["frequency"].fillna(0).where(is_known).to_numpy(dtype=np.float64)
+    adata.var[f"{key}_new_study"] = found["new_study"].where(is_known).to_numpy(dtype=np.float64)
+    verdicts = found["verdict"].astype(object).where(found["verdict"].notna(), "never selected")
+    adata.var[f"{key}_verdict"] = verdicts.where(is_known, None).to_numpy()
 
 
 class ListCheck(NamedTuple):

@@ -6,6 +6,7 @@ from .building import summarize as summarize
 from .rendering import InlineReport as InlineReport
 from .rendering import render as render
 from .rendering import render_benchmark as render_benchmark
+from .rendering import render_checklist as render_checklist
 from .rendering import write_benchmark as write_benchmark
 from .rendering import write_report as write_report
 from .summary import Summary as Summary

@@ -1,14 +1,18 @@
-"""The method of a study: a paragraph for a paper, settings, seeds, versions and the fingerprint of the data."""
+"""The method of a study: a paragraph for a paper, settings, versions, the fingerprint of the data; checklists."""
 
 import json
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from holdfast import __version__
+from holdfast.datasets.real import DATASETS
 from holdfast.io.record import DataRecord
 from holdfast.measures import find_measure
 from holdfast.models import EXACTNESS, MODELS
+from holdfast.options import format_command
 from holdfast.references import REFERENCES
 from holdfast.report.labels import PLAIN, SIZES, class_words, label_setting, separate_words
 from holdfast.report.records import Fact, Failure, Findings, FitWarning, Labels, Method, Reference
@@ -26,8 +30,12 @@ from holdfast.text import (
     join_names,
     join_words,
     shorten,
+    upper_first,
 )
 from holdfast.tradeoff import RULES
+
+if TYPE_CHECKING:
+    from holdfast.report.summary import Summary
 
 ALWAYS = ("nogueira2018", "nogueira2016", "kalousis2005", "hamer2020", "gulgezen2009", "nadeau2003")
 """What the methods of holdfast rest on: listed in every report, after what the study used."""
@@ -106,11 +114,16 @@ def _sentences(findings: Findings) -> list[str]:
     classes = f" ({join_first(counts, MAX_NAMED)})" if record.classes else ""
     families = format_count(len(result.families), "selector")
     names = ", ".join(_describe_selector(findings, name) for name in result.families)
+    seeds = (
+        f"seed was {result.seeds[0]}"
+        if len(result.seeds) == 1
+        else f"seeds were {join_first(map(str, result.seeds), 100)}"
+    )
     sentences = [
         f"The stability of feature selection was assessed with holdfast {__version__} for "
         f"{format_count(len(result.candidates), 'candidate')} of {families}, fitted to {describe_resamples(result)}.",
         f"The data had {format_count(data['n_samples'], 'sample')}{classes} and "
-        f"{format_count(data['n_features'], 'feature')}; the random seed was {result.plan['random_state']}.",
+        f"{format_count(data['n_features'], 'feature')}; the random {seeds}.",
     ]
     if record.notes:
         done = "; ".join(note[:1].lower() + note[1:].rstrip(".") for note in record.notes)
@@ -227,7 +240,7 @@ def _facts(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[str,
         data,
         ("Resamples", describe_resamples(result)),
         *target,
-        ("Random seed", str(plan["random_state"])),
+        ("Random seed", join_first(map(str, result.seeds), 100)),
         ("Scored model", describe_model(result, labels)),
         ("Scores", ", ".join(labels.score(metric) for metric in result.metrics) if result.has_scores else "none"),
     ]
@@ -240,7 +253,23 @@ def _facts(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[str,
         start, ended = _format_time(sessions[0]["started"]), sessions[-1]["ended"]
         finish = _format_time(ended) if ended else "now"
         facts.append(("Computed", start if start == finish else f"{start} to {finish}"))
+    facts.append(("Data availability", _describe_availability(result)))
+    if result.command is not None:
+        facts.append(("Command", format_command(result.command)))
     return facts
+
+
+def _describe_availability(result: StudyTables) -> str:
+    """Say where data with a name come from, and by which checksums any data are recognized."""
+    source, data = result.data.source, result.plan["data"]
+    known = DATASETS.get(str(source)) if result.data.file_format == "known data set" else None
+    origin = "Where the data can be had is for the authors to say. "
+    if known is not None:
+        origin = f"The data set {known.name} is from {known.source} (license: {known.license}). "
+    return (
+        f"{origin}The SHA-256 checksums of the data as they were analyzed begin with {data['features'][:12]} "
+        f"(features) and {data['target'][:12]} (target); holdfast verify compares them."
+    )
 
 
 def _format_time(written: str) -> str:
@@ -318,3 +347,57 @@ def _class_names(described: Any) -> list[str]:
             return [name for step in steps for name in _class_names(step[1])]
         return [str(path).rpartition(".")[2]]
     return [str(described).rpartition(".")[2]] if isinstance(described, str) else []
+
+
+# Checklists of reporting guidelines
+
+CHECKLISTS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("checklists.toml").read_text(encoding="utf-8")
+)
+"""Reporting guidelines by name: ``title``, ``about``, and ``items``: number, topic, and what may answer it."""
+
+
+def find_evidence(summary: "Summary") -> dict[str, tuple[str, str]]:
+    """What a study knows of the topics of reporting guidelines, each with the section of the report that says it."""
+    facts, data, tradeoff = {fact.name: fact.value for fact in summary.method.facts}, summary.data, summary.tradeoff
+    features, stability, test = summary.features, summary.stability, summary.information
+    missing = [note for note in data.notes if "missing" in note.lower() or "imputed" in note.lower()]
+    held = [feature.feature for feature in features.shown if feature.verdict == "holds"] if features else []
+    name = "" if summary.candidate is None else summary.labels.candidate(summary.candidate)
+    interval = describe_interval(stability.low, stability.high, summary.level)
+    score_interval = describe_interval(tradeoff.score_low, tradeoff.score_high, summary.level)
+    ran_by = f"{facts['Command']}; " if "Command" in facts else ""
+    versions = ", ".join(f"{package} {number}" for package, number in summary.method.versions.items())
+    covariates = facts.get("Covariates in every model", "")
+    return {
+        "objective": (
+            "The development of a list of features, its stability under resampling, and its accuracy within these "
+            "data; no evaluation on other data.", "Verdict"),
+        "data": (f"{facts['Data']}.", "Method"),
+        "preparation": (" ".join(data.notes) or "None: the data were used as they came.", "Method"),
+        "outcome": (f"{facts['Target']}.", "Method"),
+        "predictors": (f"{format_count(data.features, 'feature')} to choose from.", "Method"),
+        "size": (f"{format_count(data.rows, 'sample')} of {format_count(data.features, 'feature')}; no size was "
+            "computed.", "Method"),
+        "missing": (" ".join(missing), "Method"),
+        "partition": (f"{upper_first(facts['Resamples'])}; all selection and fitting inside of each.", "Method"),
+        "analysis": (summary.method.paragraph, "Method"),
+        "groups": ("" if data.n_groups is None else
+            f"{format_count(data.n_groups, 'group')} of rows were never divided between training and testing.",
+            "Method"),
+        "measures": ("" if stability.measure is None else
+            f"Stability: {stability.measure}. Scores: {facts['Scores']}.", "Method"),
+        "classes": (", ".join(f"{label}: {count:,}" for label, count in data.classes), "Method"),
+        "availability": (facts["Data availability"], "Method"),
+        "code": (f"{ran_by}{versions}.", "For the analyst"),
+        "features": (f"Features that hold: {join_first(held, 20)}. The study fits no final model." if held else "",
+            "Features"),
+        "performance": ("" if tradeoff.missing or test.untested else
+            f"{name}: {summary.labels.score(tradeoff.metric)} {format_number(tradeoff.score, 3)} "
+            f"({score_interval}), by resampling, not on other data.", "Trade-off"),
+        "covariates": (f"{covariates} in every model." if covariates else "", "Method"),
+        "stability": ("" if stability.measure is None else
+            f"Stability of {name} over resamples: {format_number(stability.value)} ({interval}).", "Verdict"),
+        "limitations": (" ".join([*data.warnings, *summary.verdict.cautions]), "Verdict"),
+        "replication": ("" if summary.replication is None else summary.replication.sentence, "Verdict"),
+    }  # fmt: skip

@@ -133,7 +133,10 @@ def take_data(X: Any, y: Any, groups: Any) -> GivenData:
     """Features, target and groups, of a table that brings all three, or as they were given one by one."""
     if not isinstance(X, Table):
         if y is None:
-            raise ValueError("Expected a target y with X, got none; give both, or a table of hf.read_table() alone.")
+            raise ValueError(
+                "Expected a target y with X, got none; give both, or a table of hf.read_table() alone, or to "
+                "Study.run() a frame or AnnData with target= and the name of a column."
+            )
         return GivenData(X, y, groups, None)
     for name, value in (("y", y), ("groups", groups)):
         if value is not None:

@@ -1,22 +1,36 @@
-"""Whether a store holds the study that is to be run, and how far it has come; what differs, in words."""
+"""Whether two studies are the same, and what differs, in words.
+
+One that is to be run and one in a store, with how far that has come; one in a store and the same, fitted again; two
+that differ in their seeds alone, to be put together.
+"""
 
 import json
 import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.study.data import prepare_data
-from holdfast.study.plan import describe, fingerprint, list_differences
-from holdfast.study.running import StudyRun
+import numpy as np
+import pandas as pd
+
+from holdfast.checks import check_whole
+from holdfast.study.data import prepare_data, take_data
+from holdfast.study.plan import describe, fingerprint, list_differences, versions
+from holdfast.study.running import Report, StudyRun, extend, make_reporter
 from holdfast.study.store import (
     LockedStoreError,
     OtherStudyError,
+    Store,
     StoredPlan,
     StoreError,
     UnwritableStoreError,
+    copy_store,
+    open_to_write,
     read_plan,
 )
+from holdfast.text import format_count, join_first
 
 if TYPE_CHECKING:
     from holdfast.io import Table
@@ -74,11 +88,15 @@ def match_store(study: "Study", X: Any, y: Any, groups: Any, store: Path) -> Mat
     if stored is None:
         return None
     run = StudyRun(study, prepare_data(X, y, groups, study.covariates, study.task, study.estimator), True)
-    plan = json.loads(json.dumps(run.plan()))
     candidates = sum(len(family.names) for family in run.families)
     total = candidates * max(stored.n_splits, run.perturbation.get_n_splits())
-    differences = [*describe_differences(stored.plan, plan), *_compare_selectors(stored, run.families)]
-    return Match(differences, stored.done, total)
+    return Match(_compare(stored, run), stored.done, total)
+
+
+def _compare(stored: StoredPlan, run: StudyRun) -> list[str]:
+    """Say in words how the study in a store differs from one that is to be run."""
+    plan = json.loads(json.dumps(run.plan()))
+    return [*describe_differences(stored.plan, plan), *_compare_selectors(stored, run.families)]
 
 
 MAX_STORES = 1000
@@ -210,3 +228,255 @@ def _compare_selectors(stored: StoredPlan, families: Sequence["Family"]) -> list
         elif lacking:
             differences.append(f"the selectors ({', '.join(lacking)} is there and not asked for now)")
     return differences
+
+
+# Fitted again
+
+VOLATILE = ("seconds", "score_seconds", "traceback")
+"""Columns of a store that differ from fit to fit."""
+WHAT = {
+    "splits": "the resample", "orders": "the order of features", "baselines": "scores of guessing",
+    "failures": "whether the fit fails", "effects": "effects of features", "kind": "what the selector gives",
+    "preference": "the selection", "predictions": "predictions", "scores": "scores",
+    "coefficients": "coefficients of the model", "note": "warnings",
+}  # fmt: skip
+"""What differs, in words, by table or, for outcomes, by column."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefitCheck:
+    """Whether a stored study and the same study fitted again are equal, bit by bit.
+
+    Attributes
+    ----------
+    store : Path
+        The store.
+    splits : tuple of int
+        Numbers of the splits that were fitted again; none if the plan or the data differ.
+    n_fits : int
+        Number of fits that were repeated.
+    differences : tuple of str
+        What differs in plan, data or results, in words; empty if all is the same.
+    versions : tuple of str
+        Versions of Python, libraries and machine that have changed since, which need not change a result.
+
+    See Also
+    --------
+    Study.verify : Makes one.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> study = hf.Study(hf.selectors.AnovaF(2), hf.Bootstrap(20))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "iris.db"
+    ...     _ = study.run(X, y, store=path)
+    ...     study.verify(path, X, y).sentence
+    '5 fits on 5 splits repeated: all results are the same, to the last bit.'
+    """
+
+    store: Path
+    splits: tuple[int, ...]
+    n_fits: int
+    differences: tuple[str, ...]
+    versions: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in words."""
+        since = f" Versions that have changed: {', '.join(self.versions)}." if self.versions else ""
+        if not self.splits:
+            same = (
+                "Plan and data are the same." if self.same else f"The study differs in {'; '.join(self.differences)}."
+            )
+            return same + since
+        again = f"{format_count(self.n_fits, 'fit')} on {format_count(len(self.splits), 'split')} repeated"
+        found = (
+            "all results are the same, to the last bit" if self.same else f"these differ: {'; '.join(self.differences)}"
+        )
+        return f"{again}: {found}.{since}"
+
+
+def verify_study(
+    self: "Study",
+    store: str | Path,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    n_splits: int = 5,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | Report = False,
+) -> RefitCheck:
+    """Fit some splits of a stored study again, and compare all that is stored of them, bit by bit.
+
+    The store is only read: what is fitted goes into a temporary copy.
+
+    Parameters
+    ----------
+    store : path
+        The store of this study.
+    X, y, groups : array, or X a Table
+        The data, as for :meth:`run`.
+    n_splits : int
+        How many splits to fit again, drawn at random; 0 compares plan and data only.
+    random_state : int
+        Seed by which they are drawn.
+    n_jobs : int, optional
+        Processes to use, -1 for all cores.
+    progress : bool or callable
+        Draw progress on stderr, or hand it to a function.
+
+    Returns
+    -------
+    RefitCheck
+        ``same``, and what ``differences`` there are in plan, data and results.
+
+    Raises
+    ------
+    StoreError
+        If the store holds no study.
+    ValueError
+        If none of its splits is finished, or an option is wrong.
+
+    See Also
+    --------
+    StudyResult.pool : Puts studies together that differ in their seeds.
+    """
+    check_whole("n_splits", n_splits, 0)
+    stored, given = read_plan(Path(store)), take_data(X, y, groups)
+    if stored is None:
+        raise StoreError(f"Expected a study in {store}, got a store that was never begun.")
+    study = replace(self, selectors={name: part for name, part in self.selectors.items() if name in stored.selectors})
+    task = study.task or (None if given.table is None else given.table.task)
+    data = prepare_data(given.X, given.y, given.groups, study.covariates, task, study.estimator)
+    known = [name for names in stored.candidates.values() for name in names]
+    run = StudyRun(study, data, bool(stored.plan["keep_predictions"]), unsuitable="record")
+    run.only = [name for name in run.candidates if name in known]
+    differences, splits, n_fits, changed = _compare(stored, run), list[int](), 0, stored.versions
+    if n_splits and not differences:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "copy.db"
+            copy_store(store, copy)
+            with open_to_write(copy) as opened:
+                splits, n_fits, found = _refit(run, opened, n_splits, random_state, n_jobs, make_reporter(progress))
+                differences += found
+    now = {**versions(), **{name: "none" for name in changed if name not in versions()}}
+    others = [f"{name} {before}, now {now[name]}" for name, before in changed.items() if now[name] != before]
+    return RefitCheck(
+        store=Path(store), splits=tuple(splits), n_fits=n_fits, differences=tuple(differences), versions=tuple(others)
+    )
+
+
+def _refit(
+    run: StudyRun, opened: Store, n_splits: int, random_state: int, n_jobs: int | None, report: Report
+) -> tuple[list[int], int, list[str]]:
+    """Fit some finished splits of a store again; return these, the number of fits, and what differs, in words."""
+    ids = opened.ids()
+    done = opened.done(max(number for number, _ in ids.values()), opened.n_splits)
+    finished = np.flatnonzero(done[[ids[name][0] for name in run.only or ()]].all(axis=0))
+    if not finished.size:
+        raise ValueError(f"Expected a study with finished splits to fit again in {opened.path}, got none.")
+    drawn = np.random.default_rng(random_state).permutation(finished)[:n_splits]
+    splits, perturbation = np.sort(drawn).tolist(), extend(run.perturbation, opened)
+    before = opened.find_splits(splits)
+    opened.forget_splits(splits)
+    run.write_splits(opened, perturbation)
+    run.fit_missing(opened, n_jobs, None, report, "record", splits)
+    after, counts = opened.find_splits(splits), dict[str, set[int]]()
+    for table, rows in before.items():
+        for key in rows.keys() | after[table].keys():
+            one, other = rows.get(key, {}), after[table].get(key, {})
+            differing = [name for name in {**one, **other} if name not in VOLATILE and one.get(name) != other.get(name)]
+            row = {**other, **one}
+            candidate, ordering = row.get("candidate"), row.get("ordering")
+            names = [name for name, (number, order) in ids.items() if candidate == number or (ordering or -1) == order]
+            whose = join_first(names, 2) or row.get("family")
+            for what in dict.fromkeys(WHAT.get(table, WHAT.get(name, name)) for name in differing):
+                counts.setdefault(f"{what} of {whose}" if whose else what, set()).add(row["split"])
+    found = [f"{what} on {len(where)} of {len(splits)} splits" for what, where in sorted(counts.items())]
+    return splits, len(splits) * len(run.only or ()), found
+
+
+# Studies of other seeds put together
+
+
+def pool(self: "StudyResult", other: "StudyResult") -> "StudyResult":
+    """Put this study and one of another seed together, as one study of more resamples.
+
+    Parameters
+    ----------
+    other : StudyResult
+        A study of the same data and selectors, with the same plan but for the seed and the number of resamples.
+
+    Returns
+    -------
+    StudyResult
+        The resamples of both; labels of the second name its seed.
+
+    Raises
+    ------
+    ValueError
+        If the studies differ in anything else, or share a seed, or if their resamples were not drawn.
+
+    See Also
+    --------
+    Study.run : With the same store and a larger number of resamples, extends a study of one seed.
+    Study.verify : Fits some splits of a stored study again.
+
+    Examples
+    --------
+    >>> import holdfast as hf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> first, second = (hf.Study(hf.selectors.AnovaF(2), random_state=seed).run(X, y) for seed in (0, 1))
+    >>> first.pool(second).n_splits
+    200
+    """
+    mine, theirs = self.stored, other.stored
+    plans = [{name: value for name, value in study.plan.items() if name != "random_state"} for study in (self, other)]
+    differences = describe_differences(*plans)
+    differences += [] if self.selectors == other.selectors else ["the selectors"]
+    if not differences and not (mine.candidates.equals(theirs.candidates) and mine.orderings.equals(theirs.orderings)):
+        differences = ["the candidates, or the order in which they came to the study"]
+    if differences:
+        raise ValueError(f"Expected studies that differ in their seeds alone, got others: {'; '.join(differences)}.")
+    seeds = [study.seeds for study in (self, other)]
+    if set(seeds[0]) & set(seeds[1]) or self.perturbation["perturbation"] == "GivenSplits":
+        same = "given splits" if self.perturbation["perturbation"] == "GivenSplits" else f"seed {seeds[1][0]} twice"
+        raise ValueError(f"Expected studies of different seeds, whose resamples differ, got {same}.")
+    first, block = int(mine.splits.index.max()) + 1, int(mine.splits["block"].max()) + 1
+    moved = theirs.splits.set_axis(theirs.splits.index + first).rename_axis("split")
+    labels = moved["label"] if len(seeds[1]) > 1 else "seed " + str(seeds[1][0]) + ", " + moved["label"]
+    moved = moved.assign(label=labels, block=moved["block"] + block)
+
+    def join(name: str) -> pd.DataFrame:
+        table = getattr(theirs, name)
+        return pd.concat([getattr(mine, name), table.assign(split=table["split"] + first)], ignore_index=True)
+
+    by_split = ("orders", "outcomes", "scores", "baselines", "failures", "effects")
+    quantiles = pd.concat([mine.quantiles, theirs.quantiles]).drop_duplicates(["family", "feature"])
+    only_one = ("until", "command", "replicability")  # what is true of one of them alone
+    pooled = replace(
+        mine,
+        path=None,
+        meta={
+            **{name: value for name, value in mine.meta.items() if name not in only_one},
+            "seeds": [*seeds[0], *seeds[1]],
+        },
+        splits=pd.concat([mine.splits, moved]),
+        rows=pd.concat([mine.rows, theirs.rows.set_axis(moved.index)]),
+        quantiles=quantiles.reset_index(drop=True),
+        sessions=pd.concat([mine.sessions, theirs.sessions], ignore_index=True),
+        **{name: join(name) for name in by_split},
+    )
+    return type(self)(pooled)

@@ -13,9 +13,10 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from holdfast import __version__
 from holdfast.text import shorten
 
-PACKAGES = ("holdfast", "numpy", "scipy", "scikit-learn", "pandas", "numba", "joblib")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "joblib")
 
 
 def describe(thing: Any) -> Any:
@@ -137,7 +138,7 @@ def fingerprint(X: Any, y: Any, groups: Any, covariates: Any, names: Any) -> dic
 @lru_cache(maxsize=1)
 def versions() -> Mapping[str, str]:
     """Versions of what the results may depend on; reading them takes longer than many a study."""
-    installed = {"python": platform.python_version(), "machine": platform.machine()}
+    installed = {"python": platform.python_version(), "machine": platform.machine(), "holdfast": __version__}
     for name in PACKAGES:
         try:
             installed[name] = version(name)

@@ -349,11 +349,17 @@ class StudyRun:
                 self.work.shared[family] = self.families[family].prepare(self.data)
 
     def fit_missing(
-        self, store: Store, n_jobs: int | None, time_limit: float | None, report: Report, on_error: str
+        self,
+        store: Store,
+        n_jobs: int | None,
+        time_limit: float | None,
+        report: Report,
+        on_error: str,
+        splits: Collection[int] | None = None,
     ) -> None:
-        """Fit what is missing, and store outcomes as they come."""
+        """Fit what is missing, of all splits or of some, and store outcomes as they come."""
         n_splits = self.work.perturbation.get_n_splits()
-        queue = Queue(store, self.families, n_splits, time_limit is not None, self.only)
+        queue = Queue(store, self.families, n_splits, time_limit is not None, self.only, splits)
         report(queue.progress)
         self.prepare(queue.needed)
         guessed = self._restore_lost(store)
@@ -437,6 +443,7 @@ class Queue:
         n_splits: int,
         one_by_one: bool,
         only: Collection[str] | None = None,
+        splits: Collection[int] | None = None,
     ) -> None:
         self.store, self.families, self.n_splits, self.one_by_one = store, families, n_splits, one_by_one
         ids = store.ids()
@@ -446,6 +453,8 @@ class Queue:
         self.done = store.done(max(number for number, _ in ids.values()), n_splits)
         if only is not None:
             self.done[[number for name, (number, _) in ids.items() if name not in only]] = True
+        if splits is not None:
+            self.done[:, sorted(set(range(n_splits)) - set(splits))] = True
         done = self.done[[number for numbers in self.numbers for number in numbers]]
         self.n_done, self.n_total, self.failures = int(done.sum()), done.size, store.counts()["failures"]
         self.begun, self.fitted = monotonic(), 0

@@ -13,12 +13,14 @@ import numpy as np
 
 from holdfast.declared import renamed
 from holdfast.io.record import DataRecord
+from holdfast.io.table import read_table
 from holdfast.kernels.jit import report_compilation
 from holdfast.kernels.libraries import check_device
 from holdfast.resampling import Bootstrap, as_perturbation
 from holdfast.study import engines
 from holdfast.study.data import PredictionTask, StudyData, prepare_data, record_data, take_data
 from holdfast.study.families import Candidates, Family, name_selectors
+from holdfast.study.matching import verify_study
 from holdfast.study.plan import versions
 from holdfast.study.requirements import check_estimator
 from holdfast.study.running import Line, Report, StudyRun, TargetPrecision, make_reporter, report_interruption
@@ -150,6 +152,8 @@ class Study:
         y: Any = None,
         *,
         groups: Any = None,
+        target: str | None = None,
+        layer: str | None = None,
         store: str | Path | None = None,
         n_jobs: int | None = None,
         progress: bool | Report = False,
@@ -167,13 +171,19 @@ class Study:
 
         Parameters
         ----------
-        X : frame, array, sparse matrix or Table
+        X : frame, array, sparse matrix, Table or AnnData
             Samples × features. The columns are the universe that stability is measured in. A table of
             :func:`holdfast.read_table` brings target, groups and the record of what was done to it.
         y : array
             The target: classes or numbers; left out for a table.
         groups : array, optional
             Rows of one group, such as several samples of one patient, are never divided between training and held-out.
+            With ``target``, the name of their column.
+        target : str, optional
+            Column of a frame, or of the ``obs`` of AnnData, that is the target: X is read as
+            :func:`holdfast.read_table` reads it.
+        layer : str, optional
+            Layer of AnnData to read instead of its ``X``, or modality of MuData.
         store : path, optional
             File to keep everything in; ``~`` is expanded. If it holds this study already, only what is missing is run:
             after a crash, or to add resamples or selectors. None keeps the study in memory.
@@ -225,6 +235,10 @@ class Study:
         engines.check_backend(n_jobs, time_limit)
         if self.device != "cpu":
             check_device(self.device)
+        if target is not None:
+            if y is not None:
+                raise ValueError(f"Expected y or target={target!r}, got both; give one of them.")
+            X, groups = read_table(X, target, groups=groups, sheet=layer), None
         data, record = self._read_data(X, y, groups, treat_as_feature)
         run = StudyRun(self, data, keep_predictions, only, record, unsuitable)
         with open_to_write(store) as opened, report_interruption(opened):
@@ -252,6 +266,8 @@ class Study:
         task = self.task or (None if source.table is None else source.table.task)
         data = prepare_data(source.X, source.y, source.groups, self.covariates, task, self.estimator)
         return data, record_data(data, source, treat_as_feature)
+
+    verify = verify_study
 
     def cost(self, X: Any, y: Any = None, *, groups: Any = None) -> dict[str, Any]:
         """Estimate time and disk space of a study from two fits of each candidate.

@@ -242,6 +242,16 @@ class StudyTables:
         return f"{name}; stability and scores are means over the fractions {sizes}" if sizes else name
 
     @property
+    def seeds(self) -> list[int]:
+        """The seed of the study; of studies that were pooled, those of all."""
+        return list(self.stored.meta.get("seeds", [self.plan["random_state"]]))
+
+    @property
+    def command(self) -> dict[str, Any] | None:
+        """The options by which ``holdfast study`` began the study; None if a program did."""
+        return self.stored.meta.get("command")
+
+    @property
     def metrics(self) -> list[str]:
         """Names of the scores."""
         return list(self.plan["scoring"])

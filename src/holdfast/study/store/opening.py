@@ -1,5 +1,6 @@
 """Opening and reading a store: one writer, any number of readers, what it says, and what SQLite's errors mean."""
 
+import json
 import os
 import sqlite3
 import tempfile
@@ -312,7 +313,8 @@ def read_meta(path: str | Path) -> dict[str, Any]:
 class StoredPlan(NamedTuple):
     """What a store's results depend on, and how far its study has come.
 
-    ``selectors`` are texts of JSON by family, ``candidates`` the names of each family's; ``done`` are fits that ended.
+    ``selectors`` are texts of JSON by family, ``candidates`` the names of each family's; ``done`` are fits that ended,
+    ``versions`` those of the libraries that the last session ran with.
     """
 
     plan: dict[str, Any]
@@ -320,6 +322,7 @@ class StoredPlan(NamedTuple):
     candidates: dict[str, list[str]]
     done: int
     n_splits: int
+    versions: dict[str, str]
 
 
 def read_plan(path: str | Path) -> StoredPlan | None:
@@ -335,7 +338,11 @@ def read_plan(path: str | Path) -> StoredPlan | None:
         for _, name, family, *_ in checks["candidates"].rows:
             candidates.setdefault(family, []).append(name)
         plan = _study_meta(checks, store)["plan"]
-        return StoredPlan(plan, dict(checks["families"].rows), candidates, store.progress()[0], store.n_splits)
+        last = store.connection.execute("SELECT versions FROM sessions ORDER BY session DESC LIMIT 1").fetchone()
+        return StoredPlan(
+            plan, dict(checks["families"].rows), candidates, store.progress()[0], store.n_splits,
+            {} if last is None else json.loads(last[0]),
+        )  # fmt: skip
 
 
 class StoreProgress(NamedTuple):

@@ -251,6 +251,22 @@ class Store:
         lost = [name for name in schema.TABLES if name not in known]
         return counted | {name: self._ask(f"SELECT count(*) FROM {name}")[0] for name in lost}
 
+    def find_splits(self, splits: Sequence[int]) -> dict[str, dict[Row, dict[str, Any]]]:
+        """All that is stored of some splits: for each table its rows, each with its columns by name, by their keys."""
+        rows: dict[str, dict[Row, dict[str, Any]]] = {}
+        for name, table in schema.TABLES.items():
+            if "split" in table.columns:
+                found = self._ask(f"SELECT * FROM {name} WHERE {_among(splits)}", *splits)
+                rows[name] = {row[: table.n_key]: dict(zip(table.columns, row, strict=False)) for row in found}
+        return rows
+
+    def forget_splits(self, splits: Sequence[int]) -> None:
+        """Delete all that is stored of some splits, so that they are fitted again."""
+        with self.transaction():
+            for table in schema.TABLES.values():
+                if "split" in table.columns:
+                    self.remove(table, _among(splits), splits)
+
     def forget_failures(self, candidates: Sequence[str]) -> None:
         """Delete failures of these candidates, and the fits they belong to, so that they are retried."""
         ids = self.ids()
@@ -332,6 +348,10 @@ class Store:
         with self.transaction():
             ((number, started, _, *rest, _),) = self._ask("SELECT * FROM sessions WHERE session = ?", session)
             self.write(schema.SESSIONS, [(number, started, _now(), *rest)])
+
+
+def _among(splits: Sequence[int]) -> str:
+    return f"split IN ({', '.join('?' * len(splits))})"
 
 
 def _now() -> str:

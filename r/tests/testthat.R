@@ -1,0 +1,4 @@
+library(testthat)
+library(holdfast)
+
+test_check("holdfast")
