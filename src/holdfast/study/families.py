@@ -5,14 +5,13 @@ fitted; ``ordering``, among the family's orderings; and the index of a split. A 
 that is cut from its fit, one after the other; a batched selector takes sizes as settings, so that both are the same.
 """
 
-import gc
 import inspect
 import itertools
 import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from time import perf_counter
@@ -28,6 +27,7 @@ from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
 from holdfast.selection import RefitsMany, Selection
 from holdfast.selectors.catalog import SELECTORS
+from holdfast.study.memory import gc_paused
 from holdfast.study.plan import describe
 from holdfast.text import shorten
 
@@ -530,21 +530,6 @@ class Family:
             asked = ALL
         stored = whole if self.candidates.keep == "weights" else None
         return Order(columns, longest.smallest, columns.size < asked, stored)
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Make objects without a search for cycles among them: with tens of thousands it takes longer than all else.
-
-    For short pieces of holdfast's code, never around fits of other packages.
-    """
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
 
 
 def _groups_for(method: Any, groups: NDArray[Any] | None) -> dict[str, Any]:

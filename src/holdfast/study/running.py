@@ -27,7 +27,8 @@ from holdfast.selectors.catalog import SELECTORS
 from holdfast.serialization import to_plain
 from holdfast.study import engines
 from holdfast.study.data import StudyData
-from holdfast.study.families import Family, gc_paused
+from holdfast.study.families import Family
+from holdfast.study.memory import gc_paused
 from holdfast.study.plan import describe, fingerprint
 from holdfast.study.requirements import check_classes, check_gaps, check_scored
 from holdfast.study.scoring import Baseline, Scoring, find_scorer, named_scoring, score_guesses

@@ -44,7 +44,7 @@ from holdfast.resampling.split import take
 from holdfast.selection import FewerFeaturesWarning, Selection
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, predict_rules
 from holdfast.study.data import StudyData
-from holdfast.study.families import gc_paused
+from holdfast.study.memory import gc_paused
 
 ANSWERS = ("predict", "predict_proba", "decision_function", "predict_log_proba")
 NO_SCORES: Mapping[str, float] = {}

@@ -23,7 +23,8 @@ from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Split
 from holdfast.selection import Selection
 from holdfast.study.data import StudyData
-from holdfast.study.families import Family, FittedSplit, Order, gc_paused
+from holdfast.study.families import Family, FittedSplit, Order
+from holdfast.study.memory import gc_paused
 from holdfast.study.scoring import (
     Cell,
     CellScore,

@@ -25,7 +25,7 @@ from holdfast.models import SCORES, Score
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
 from holdfast.serialization import from_plain
-from holdfast.study.families import gc_paused
+from holdfast.study.memory import gc_paused
 from holdfast.study.store import schema
 from holdfast.study.store.schema import Row, Table
 from holdfast.study.store.store import Store, StoreError
