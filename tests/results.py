@@ -95,6 +95,7 @@ def make_result(
             failures=pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
             effects=pd.DataFrame(columns=["family", "split", "features", "effects"]),
             quantiles=pd.DataFrame(columns=["family", "feature", "quantiles"]),
+            members=pd.DataFrame(columns=["candidate", "split", "columns"]),
             sessions=pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
             rows=pd.DataFrame({"rows": None, "counts": None, "test": [pack_rows(np.asarray(test)) for test in tests]}),
         )

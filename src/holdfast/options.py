@@ -39,6 +39,16 @@ class FormOptions:
         "number", "Stop fits that take longer.", "SECONDS", "limits", sets="time_limit",
         label="Time limit of a fit, in seconds", hint="fits that take longer are ended",
     )] = None
+    group_weight: Annotated[Literal["largest", "mean"], Option(
+        "choice", "What a group of --feature-groups weighs: its best column (default), or the mean of all.",
+        "largest|mean", "task", sets="group_weight",
+        label="Weight of a group of features", hint="where columns form groups: its best column, or the mean of all",
+    )] = "largest"
+    adjust: Annotated[Literal["yes", "no"], Option(
+        "choice", "Whether the selection is adjusted for covariates and sites, where there are any (default yes).",
+        "yes|no", "task", sets="adjust", values=(None, False),
+        label="Adjust the selection", hint="for covariates and sites, where there are any",
+    )] = "yes"
 
 
 @dataclass(frozen=True, kw_only=True)

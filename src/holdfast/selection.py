@@ -1,11 +1,13 @@
 """What one fit selects or ranks, ties at a cut, and the interface of selectors that fit many resamples together."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from holdfast.kernels.tolerances import TIE
 from holdfast.preferences import Kind
@@ -168,6 +170,9 @@ class Selection:
         The least number of the first columns of ``order`` that are what a fit of that size would select.
     whole : callable, optional
         Returns the ranking or the weights of all features that a subset was cut from.
+    members : callable, optional
+        Returns, for selected features, the columns that were made of them, or belong to them, and were selected;
+        None where each feature is one column.
     """
 
     kind: Kind
@@ -178,6 +183,7 @@ class Selection:
     order: NDArray[np.int32] | None = None
     smallest: int = 1
     whole: "Callable[[], Selection] | None" = None
+    members: "Callable[[NDArray[Any]], Members] | None" = None
 
     @classmethod
     def subset(cls, columns: Any, model: Any = None, note: str = "") -> "Selection":
@@ -210,7 +216,107 @@ class Selection:
         better = -self.values if self.kind == "ranking" else self.values
         wanted = min(k, better.size)
         best = best_columns(better, wanted, self.informative, random_state, tolerance=0.0)
-        return best.select(wanted, random_state, rule, self.note, whole=lambda: self)
+        return best.select(wanted, random_state, rule, self.note, whole=lambda: self, members=self.members)
+
+
+Members = dict[int, list[str]]
+"""Names of columns, by the number of the feature that they count for."""
+GroupWeight = Literal["largest", "mean"]
+
+
+class FeatureGroups(NamedTuple):
+    """The features that columns belong to: each column is a feature, or several form one.
+
+    Attributes
+    ----------
+    feature_of : ndarray of int
+        The number of the feature of each column.
+    names : list of str
+        Names of the features.
+    weight : {"largest", "mean"}
+        What a feature of several columns weighs: as much as its best column, or their mean.
+    """
+
+    feature_of: NDArray[np.int64]
+    names: list[str]
+    weight: GroupWeight = "largest"
+
+    def of_columns(self, columns: NDArray[np.int64]) -> "FeatureGroups":
+        """Return the features of some columns, one after the other."""
+        return self._replace(feature_of=self.feature_of[columns])
+
+
+def count_for_features(chosen: Selection, groups: FeatureGroups, names: Sequence[str]) -> Selection:
+    """Count what was chosen of columns for the features that these belong to.
+
+    A feature is selected if one of its columns is. It has the largest or the mean weight of its columns, the best or
+    the mean of their ranks, and its place in an order is that of its first column. A feature without columns has
+    weight 0, or the last rank.
+
+    Parameters
+    ----------
+    chosen : Selection
+        A subset, a ranking or weights of columns.
+    groups : FeatureGroups
+        The feature of each column.
+    names : sequence of str
+        Names of the columns.
+
+    Examples
+    --------
+    >>> groups = FeatureGroups(np.array([0, 0, 1]), ["color", "size"])
+    >>> weights = Selection("weighting", np.array([0.1, 0.7, 0.3]))
+    >>> counted = count_for_features(weights, groups, ["color_red", "color_blue", "size"])
+    >>> counted.values.tolist(), counted.members(np.array([0]))
+    ([0.7, 0.3], {0: ['color_blue']})
+    """
+    feature_of, n_features = groups.feature_of, len(groups.names)
+    n_columns = np.bincount(feature_of, minlength=n_features)
+    other = np.array([name != groups.names[of] for name, of in zip(names, feature_of.tolist(), strict=True)], bool)
+    several = bool(other.any())
+
+    def list_members(features: NDArray[Any], columns: NDArray[Any]) -> Members:
+        """The names of those of the columns that are not features themselves, by the features."""
+        found: Members = {}
+        for column in columns[np.isin(feature_of[columns], features) & other[columns]].tolist():
+            found.setdefault(int(feature_of[column]), []).append(names[column])
+        return found
+
+    whole = chosen.whole
+    common: dict[str, Any] = {
+        "smallest": 1 if several else chosen.smallest,
+        "whole": None if whole is None else lambda: count_for_features(whole(), groups, names),
+    }
+    if chosen.kind == "subset":
+        order = None if chosen.order is None else pd.unique(feature_of[chosen.order]).astype(np.int32)
+        if several:
+            common["members"] = lambda features: list_members(features, chosen.values)
+        features = np.unique(feature_of[chosen.values]).astype(np.int32)
+        return replace(chosen, values=features, order=order, **common)
+    informative = np.ones(feature_of.size, bool) if chosen.informative is None else chosen.informative
+    carrying = np.zeros(n_features, dtype=bool)
+    carrying[feature_of[informative]] = True
+    sign = -1.0 if chosen.kind == "ranking" else 1.0  # of which the largest is the best
+    weights = sign * np.asarray(chosen.values, dtype=np.float64)
+    best = np.full(n_features, -np.inf)
+    if groups.weight == "mean":
+        sums = np.bincount(feature_of, weights=weights, minlength=n_features)
+        best[n_columns > 0] = sums[n_columns > 0] / n_columns[n_columns > 0]
+    else:
+        np.maximum.at(best, feature_of, weights)
+    values = sign * best
+    if chosen.kind == "ranking" and several:
+        values = np.asarray(rankdata(values, method="min"), dtype=np.float64)
+    values[n_columns == 0] = n_features if chosen.kind == "ranking" else 0.0
+    if several:
+
+        def members(features: NDArray[Any]) -> Members:
+            """Columns of these features that are as good as the worst of the features."""
+            least = best[features].min(initial=np.inf) if groups.weight == "largest" else -np.inf
+            return list_members(features, np.flatnonzero(informative & (weights >= least)))
+
+        common["members"] = members
+    return replace(chosen, values=values, informative=carrying, **common)
 
 
 def fewer_note(rule: str) -> str:

@@ -134,6 +134,8 @@ def all_selectors(kind):
     """Every registered selector that suits a data set, and the further settings."""
     found = {}
     for name in fitting(SELECTORS, kind):
+        if not SELECTORS[name].installed:
+            continue
         parameters = NAMED.get(name, {"n_features": 4} if "n_features" in SELECTORS[name].parameters else {})
         found |= named_selectors(name, name, parameters, task_of(kind))
     return found | SETTINGS[kind]

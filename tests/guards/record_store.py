@@ -42,6 +42,7 @@ def make_study(n_resamples=8):
         estimator=LogisticRegression(max_iter=5000),
         scoring=["accuracy", "roc_auc"],
         covariates=["age"],
+        adjust=False,
         random_state=11,
     )
 

@@ -256,8 +256,9 @@ def test_a_batch_that_nearly_is_the_target_is_in_doubt_and_says_both():
     (doubt,) = table.record.doubts
     assert doubt.feature.startswith("Charge=")
     assert table.warnings == (
-        f"{doubt.feature!r} is named like a batch, a site or a date, which describes how samples came about, and has a "
-        "value of its own for each of the classes of 'status' in all but 1 row of 40.",
+        f"{doubt.feature!r} is named like a batch, a site or a date, which describes how samples came about (as the "
+        "column of sites it is adjusted for), and has a value of its own for each of the classes of 'status' in all "
+        "but 1 row of 40.",
     )
     settled = hf.read_table(put(Charge=batch), "status", categorical="one-hot", treat_as_feature="Charge")
     assert settled.record.doubts == settled.warnings == ()

@@ -31,6 +31,7 @@ DECLARED = {known.name: known for known in fields(StudyOptions)}
 IN_PYTHON_ONLY = {
     "prefilter": "describes what was done before the data were in a file",
     "X": "the data", "y": "the data", "groups": "an option of reading a table",
+    "sites": "an option of reading a table", "sample_weight": "an option of reading a table",
     "treat_as_feature": "an option of reading a table",
     "target": "an option of reading a table", "layer": "--sheet, an option of reading a table",
     "progress": "drawn unless --quiet",

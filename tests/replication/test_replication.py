@@ -306,7 +306,9 @@ def test_one_of_several_sizes_of_a_selector_is_named():
 
 def test_covariates_are_kept_out_of_the_selection():
     X, y = draw(60, 1.0, 1, d=30)
-    study = hf.Study(selectors=[hf.selectors.AnovaF(4)], covariates=["f0", "f1"], estimator=LogisticRegression())
+    study = hf.Study(
+        selectors=[hf.selectors.AnovaF(4)], covariates=["f0", "f1"], estimator=LogisticRegression(), adjust=False
+    )
     frame = pd.DataFrame(X).add_prefix("f")
     found = hf.replicability(study, frame, y, n_pairs=10, thorough=True)
     alone = hf.replicability(hf.selectors.AnovaF(4), frame.drop(columns=["f0", "f1"]), y, n_pairs=10)

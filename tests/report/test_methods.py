@@ -63,7 +63,8 @@ def test_data_selectors_and_rule_are_described_with_their_numbers():
         "anova": hf.Candidates(selectors.AnovaF(ties="lowest"), sizes=[2, 4]),
         "kbest": hf.Candidates(SelectKBest(), {"k": [1, 3]}),
     }
-    result = run(hf.Bootstrap(6, stratify=True), chosen, estimator=LogisticRegression(), covariates=["g5"])
+    given = {"estimator": LogisticRegression(), "covariates": ["g5"], "adjust": False}
+    result = run(hf.Bootstrap(6, stratify=True), chosen, **given)
     said = paragraph(result, rule="at-least", stability=-0.5)
     assert "The data had 40 samples (15 of class ill, 25 of class well) and 5 features; the random seed was 3." in said
     assert "ANOVA F (the largest F statistics of an analysis of variance; ties lowest, 2 or 4 features)" in said

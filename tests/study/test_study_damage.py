@@ -431,7 +431,7 @@ def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):
         optional=("rest",),
     )
     monkeypatch.setitem(schema.TABLES, "extras", extras)
-    schema.expected_schema.cache_clear()
+    schema.expected_schemas.cache_clear()
     path = tmp_path / "s.db"
     try:
         run_with_failures(STUDY, X, Y, store=path)
@@ -447,4 +447,4 @@ def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):
         assert len(resumed(path)[1]) == 1
         assert verify(path).tables["extras"] == {"sound": 10, "damaged": 0, "missing": 0}
     finally:
-        schema.expected_schema.cache_clear()
+        schema.expected_schemas.cache_clear()

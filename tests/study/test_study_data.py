@@ -47,6 +47,7 @@ def test_numbers_have_no_classes_and_covariates_are_no_features():
         perturbation=hf.Bootstrap(3),
         estimator=KNeighborsClassifier(3),
         covariates=["f11"],
+        adjust=False,
     )
     record = study.run(X, Y).data
     assert (record.columns_read, record.features) == (12, 11)

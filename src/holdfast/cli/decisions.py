@@ -166,6 +166,9 @@ def nested(
     with notes(quiet), stopped_cleanly():
         if study.estimator is None and not any(map(can_predict, study.families)):
             raise ValueError("A choice needs scores, and none of the selectors predicts; give --estimator.")
+        for option, values in (("weights", table.weights), ("sites", table.sites)):
+            if values is not None:
+                raise ValueError(f"Expected no --{option} for holdfast nested, which does not use it; leave it out.")
         held_out = named_perturbation(*parse_named(outer, "perturbation"), None)
         times = 1 + held_out.get_n_splits()
         seconds = 0 if quiet else study.cost(table)["seconds"] * times
@@ -255,8 +258,14 @@ def replicate(
         candidate = default_candidate(result)
         if not quiet and len(result.candidates) > 1:
             print_stderr(f"The candidate is {candidate}, which the report shows; --candidate takes a different one.")
+    at_sites = None
     with notes(quiet), stopped_cleanly():
         try:
+            if table.sites is not None:
+                at_sites = hf.replication.site_replicability(
+                    study, table, candidate=candidate, n_pairs=max(10, pairs // 2), top=top, level=level,
+                    n_jobs=chosen["jobs"],
+                )  # fmt: skip
             estimate = hf.replicability(
                 study, table, candidate=candidate, n_pairs=pairs, control=control, thorough=thorough,
                 measures=[parse_measure(text) for text in measure or ()], top=top,
@@ -266,9 +275,12 @@ def replicate(
             message = str(error).partition("\n")[0] if isinstance(error, hf.StudyError) else str(error)
             raise ValueError(message.replace("Expected candidate=,", "Expected --candidate NAME,")) from None
     if as_json:
-        print_json("replicability", estimate.to_dict())
+        record = estimate.to_dict() if at_sites is None else {**estimate.to_dict(), "at_sites": at_sites.to_dict()}
+        print_json("replicability", record)
     else:
         _print_replicability(estimate)
+        if at_sites is not None:
+            console().print(at_sites.sentence, style="bold")
     if store is not None and candidate is not None:
         _store(store, candidate, estimate, study, table, quiet)
 
@@ -297,7 +309,7 @@ def _store(
     if replication.has_split_halves(hf.load_study(store)):
         return  # which answers by itself
     try:
-        match = match_store(study, data.X, data.y, data.groups, store)
+        match = match_store(study, data, store)
         if match is None or match.differences:
             differences = "" if match is None else f": {'; '.join(match.differences)}"
             print_stderr(f"The result is not stored in {store}, as its study is not the same{differences}.")

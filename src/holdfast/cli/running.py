@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -231,7 +231,8 @@ class Settled(NamedTuple):
         """Read the data, and plan their study."""
         data = read(self.options, quiet)
         select = self.options["select"] or self.default_selectors[data.task]
-        return Planned({**self.options, "select": select}, data, self.make_study(data.task))
+        study = replace(self.make_study(data.task), feature_groups=data.feature_groups)
+        return Planned({**self.options, "select": select}, data, study)
 
     def make_study(self, task: str) -> "hf.Study":
         """The study that the options ask for."""
@@ -255,7 +256,7 @@ class Settled(NamedTuple):
             "selectors": selectors, "perturbation": perturbation, "estimator": estimator, "task": task,
             "scoring": options["score"] or None,
         }  # fmt: skip
-        others = {known.name for known in fields(hf.Study)} - made.keys()
+        others = {known.name for known in fields(hf.Study)} - {*made, "feature_groups"}
         return hf.Study(**made, **set_parameters(options, others))
 
 

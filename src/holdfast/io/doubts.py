@@ -409,7 +409,8 @@ def _check_batches(columns: Columns) -> Iterator[Doubt]:
     """Doubt whole numbers, and columns made of categories, whose names mean a batch, a site or a date."""
     for name, _ in columns.whole_numbers(_BATCH):
         if _is_batch(name.partition("=")[0]):
-            reason = "is named like a batch, a site or a date, which describes how samples came about"
+            reason = "is named like a batch, a site or a date, which describes how samples came about "
+            reason += "(as the column of sites it is adjusted for)"
             yield Doubt(name, reason, "doubt")
 
 

@@ -1,93 +1,184 @@
 """Estimators from any library: seeding them, and reading what they selected once they are fitted."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.preferences import Kind
-from holdfast.selection import Selection
+from holdfast.selection import FeatureGroups, Selection, count_for_features
 
 Columns = NDArray[np.int64]
 INNER = ("best_estimator_", "regressor_")  # where a search or a wrapper stores the estimator that it fitted
 
 
-def read_selection(fitted: Any, names: Sequence[str], *, ordered: bool = False) -> Selection:
+def read_selection(
+    fitted: Any, names: Sequence[str], *, ordered: bool = False, groups: FeatureGroups | None = None
+) -> Selection:
     """Read which features a fitted estimator selected, ranked or weighted.
 
     Parameters
     ----------
     fitted : estimator
         An estimator or Pipeline. Columns that a step drops count as not selected; a pipeline that selects before its
-        last step, which is not a selector, selects the columns that reach that step.
+        last step, which is not a selector, selects the columns that reach that step. Columns that a step makes of one
+        other, as a OneHotEncoder does, count for that one.
     names : sequence of str
         All columns, as they were handed over.
     ordered : bool
         Look for an order of all features (ranking, scores, coefficients, importances) before looking for a support.
+    groups : FeatureGroups, optional
+        The features that columns belong to; without it, each column is a feature.
 
     Returns
     -------
     Selection
-        A subset, a ranking or weights over all columns.
+        A subset, a ranking or weights over all features.
     """
-    columns, last, selected = _trace_columns(fitted, np.arange(len(names)), names)
-    model = fitted if hasattr(fitted, "predict") else None
-    support: Reading = "subset", _read_support(last, columns.size)
-    if selected and not ordered and support[1] is None:
-        return Selection.subset(columns, model)
-    for kind, numbers in (_read_order(last), support) if ordered else (support, _read_order(last)):
-        if numbers is not None:
-            if kind == "subset":
-                return Selection.subset(columns[np.flatnonzero(numbers)], model)
-            values = _on_all_columns(kind, numbers, columns, len(names))
-            return Selection(kind, values, model, informative=_informative(last, kind, numbers, columns, len(names)))
-    raise ValueError(
-        f"{type(last).__name__} has no support, ranking, coefficients or importances after fitting, so its selection "
-        "cannot be read; end the pipeline with a selector such as SelectFromModel."
-    )
+    made, last, selected = _trace_columns(fitted, Made(np.arange(len(names)), list(names)))
+    support, order = _read_support(last, made.sources.size), _read_order(last)
+    if selected and not ordered and support is None:
+        support = np.ones(made.sources.size, dtype=bool)
+    readings: list[Reading] = [order, ("subset", support)] if ordered else [("subset", support), order]
+    kind, numbers = next((reading for reading in readings if reading[1] is not None), ("subset", None))
+    if numbers is None:
+        raise ValueError(
+            f"{type(last).__name__} has no support, ranking, coefficients or importances after fitting, so its "
+            "selection cannot be read; end the pipeline with a selector such as SelectFromModel."
+        )
+    if numbers.size != made.sources.size:
+        raise ValueError(f"Expected a number for each of {made.sources.size} columns, got {numbers.size}.")
+    informative = getattr(last, "informative_", None) if kind != "subset" else None
+    if informative is None and kind != "subset":
+        informative = numbers != 0 if kind == "weighting" else np.ones(numbers.size, dtype=bool)
+    model, values = fitted if hasattr(fitted, "predict") else None, np.flatnonzero(numbers)
+    chosen = Selection(kind, values if kind == "subset" else numbers, model, informative=informative)
+    groups = FeatureGroups(np.arange(len(names)), list(names)) if groups is None else groups
+    return count_for_features(chosen, groups.of_columns(made.sources), made.names)
 
 
-def _trace_columns(fitted: Any, columns: Columns, names: Sequence[str]) -> tuple[Columns, Any, bool]:
+class Made(NamedTuple):
+    """The columns that reach a step: the column that each was made of, and their names."""
+
+    sources: Columns
+    names: list[str]
+
+    def take(self, columns: Any) -> "Made":
+        """Return some of the columns, by number or by a mask."""
+        numbers = np.arange(self.sources.size)[columns]
+        return Made(self.sources[numbers], [self.names[number] for number in numbers])
+
+
+class MixingStepError(ValueError):
+    """A step makes columns of several others, so that none of these can be named for them; ``what`` says which."""
+
+    def __init__(self, what: str, where: str = "") -> None:
+        super().__init__(
+            f"Expected steps before the selection{where} that keep or drop columns or make each of one other, as "
+            f"OneHotEncoder does, got {what}; put the step after the selection, or leave it out."
+        )
+        self.what = what
+
+
+def _trace_columns(fitted: Any, made: Made) -> tuple[Made, Any, bool]:
     """Return the columns that reach the last step of a search or pipeline, that step, and if they were selected."""
     for name in INNER:
         if hasattr(fitted, name) and not hasattr(fitted, "get_support"):
-            return _trace_columns(getattr(fitted, name), columns, names)
+            return _trace_columns(getattr(fitted, name), made)
     if not hasattr(fitted, "steps"):
-        return columns, fitted, False
+        return made, fitted, False
     *before, last = [step for _, step in fitted.steps if step is not None and step != "passthrough"]
     for step in before:
-        columns = _columns_after(step, columns, names)
-    columns, innermost, selected = _trace_columns(last, columns, names)
-    return columns, innermost, selected or any(map(_selects, before))
+        made = columns_after(step, made)
+    made, innermost, selected = _trace_columns(last, made)
+    return made, innermost, selected or any(map(_selects, before))
 
 
 def _selects(step: Any) -> bool:
     return _read_support(step) is not None or any(_selects(inner) for _, inner in getattr(step, "steps", ()))
 
 
-def _columns_after(step: Any, columns: Columns, names: Sequence[str]) -> Columns:
-    """Follow the columns through one step, which may drop some but not make new ones."""
-    support = _read_support(step, columns.size)
+def columns_after(step: Any, made: Made) -> Made:
+    """Follow the columns through one step, which may keep, drop, or make columns, each of one other.
+
+    Steps that hand columns to others (ColumnTransformer, FeatureUnion, Pipeline) are followed into these. Any other is
+    asked for the names of what it makes of columns named ``⟦0⟧``, ``⟦1⟧``, …: the one that a name has in it is the one
+    that the column was made of.
+    """
+    support = _read_support(step, made.sources.size)
     if support is not None:
-        return columns[support]
+        return made.take(support)
+    if hasattr(step, "steps"):
+        for _, inner in step.steps:
+            made = made if inner is None or inner == "passthrough" else columns_after(inner, made)
+        return made
+    if hasattr(step, "transformers_"):
+        parts = [
+            (_columns_of_part(part, made.take(_find_columns(step, columns, made))), step.output_indices_[name])
+            for name, part, columns in step.transformers_
+            if name in step.output_indices_ and part != "drop"
+        ]
+        parts = sorted((part for part in parts if part[0].sources.size), key=lambda part: part[1].start)
+        return _join_made([part for part, _ in parts])
+    if hasattr(step, "transformer_list"):
+        return _join_made([_columns_of_part(part, made) for _, part in step.transformer_list if part != "drop"])
     from sklearn.base import OneToOneFeatureMixin
 
-    if getattr(step, "n_features_in_", columns.size) == columns.size and isinstance(step, OneToOneFeatureMixin):
-        return columns
+    if getattr(step, "n_features_in_", made.sources.size) == made.sources.size and (
+        isinstance(step, OneToOneFeatureMixin)
+    ):
+        return made
+    if len(set(made.sources.tolist())) == 1 and hasattr(step, "get_feature_names_out"):
+        named = list(map(str, step.get_feature_names_out()))
+        return Made(np.repeat(made.sources[:1], len(named)), named)
     if not hasattr(step, "get_feature_names_out"):
-        raise ValueError(f"Expected steps that keep or drop columns, got {type(step).__name__}, which does not say.")
-    before = np.array([names[column] for column in columns], dtype=object)
-    position = dict(zip(before, columns, strict=True))
-    after = list(step.get_feature_names_out(before))
-    if len(set(after)) < len(after) or not set(after) <= set(position):
-        new = next((name for name in after if name not in position), after[0])
-        raise ValueError(
-            f"Expected steps that keep or drop columns, got {type(step).__name__}, which makes the column {new!r}; "
-            "make such columns before the study (for a ColumnTransformer set verbose_feature_names_out=False)."
-        )
-    return np.array([position[name] for name in after], dtype=np.int64)
+        raise MixingStepError(f"{type(step).__name__}, which has no get_feature_names_out to say what it makes")
+    anonymous = copy(step)
+    vars(anonymous).pop("feature_names_in_", None)
+    before = [f"⟦{column}⟧" for column in range(made.sources.size)]
+    after = [str(name) for name in anonymous.get_feature_names_out(np.array(before, dtype=object))]
+    origins = [{int(column) for column in re.findall(r"⟦(\d+)⟧", name)} for name in after]
+    if not all(len(origin) == 1 for origin in origins):  # a step that names its columns by names of its own
+        known = {name: column for column, name in enumerate(made.names)}
+        after = [str(name) for name in step.get_feature_names_out(np.array(made.names, dtype=object))]
+        if len(set(after)) < len(after) or not set(after) <= set(known):
+            new = next((name for name in after if name not in known), after[0])
+            raise MixingStepError(
+                f"{type(step).__name__}, which makes the column {new!r} of several columns or does not say of which"
+            )
+        return made.take([known[name] for name in after])
+    columns = [origin.pop() for origin in origins]
+    named = [name.replace(f"⟦{column}⟧", made.names[column]) for name, column in zip(after, columns, strict=True)]
+    return Made(made.sources[columns], named)
+
+
+def _columns_of_part(part: Any, made: Made) -> Made:
+    """Follow columns through a part of a step, which may be the word passthrough."""
+    return made if part is None or isinstance(part, str) or not made.sources.size else columns_after(part, made)
+
+
+def _find_columns(step: Any, columns: Any, made: Made) -> Columns:
+    """The numbers of the columns that a ColumnTransformer hands to one of its parts."""
+    names = list(getattr(step, "feature_names_in_", made.names))
+    if isinstance(columns, str):
+        columns = [columns]
+    if isinstance(columns, slice):
+        start, stop = (names.index(end) if isinstance(end, str) else end for end in (columns.start, columns.stop))
+        stop = stop + 1 if isinstance(columns.stop, str) else stop  # names of a slice include the last
+        columns = slice(start, stop, columns.step)
+    elif not isinstance(columns, (int, np.integer)):
+        listed = list(columns)
+        columns = [names.index(name) for name in listed] if listed and isinstance(listed[0], str) else columns
+    return np.atleast_1d(np.arange(made.sources.size)[columns if np.size(columns) else []])
+
+
+def _join_made(parts: Sequence[Made]) -> Made:
+    sources = np.concatenate([np.empty(0, np.int64), *(part.sources for part in parts)]).astype(np.int64)
+    return Made(sources, [name for part in parts for name in part.names])
 
 
 Reading = tuple[Kind, NDArray[Any] | None]
@@ -128,26 +219,6 @@ def _magnitudes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the magnitude of each feature's weight, over all classes; undefined weights become 0."""
     weights = np.where(np.isnan(weights), 0.0, weights)
     return np.abs(weights) if weights.ndim == 1 else np.linalg.norm(weights, axis=0)
-
-
-def _on_all_columns(kind: Kind, numbers: NDArray[np.float64], columns: Columns, n_features: int) -> NDArray[np.float64]:
-    """Return ranks or weights of all features; those that an earlier step dropped get the last rank, or weight 0."""
-    if numbers.size != columns.size:
-        raise ValueError(f"Expected a number for each of {columns.size} columns, got {numbers.size}.")
-    dropped = n_features if kind == "ranking" else 0.0
-    everywhere = np.full(n_features, dropped, dtype=np.float64)
-    everywhere[columns] = numbers
-    return everywhere
-
-
-def _informative(
-    fitted: Any, kind: Kind, numbers: NDArray[np.float64], columns: Columns, n_features: int
-) -> NDArray[np.bool_]:
-    """Return which features have a weight or are known to carry information; dropped ones do not."""
-    known = getattr(fitted, "informative_", None)
-    mask = np.zeros(n_features, dtype=bool)
-    mask[columns] = known if known is not None else (numbers != 0 if kind == "weighting" else True)
-    return mask
 
 
 def set_seeds(estimator: Any, random_state: int, *, always: bool = False) -> None:

@@ -172,7 +172,10 @@ def inspect_by(load: Load, path: str | Path, **given: Any) -> TableInspection:
     if loaded is None:
         return TableInspection(name=display_name(path), question=question, preview=_first_lines(path))
     with enough_memory(path):
-        named = {"target": target, "groups": given.get("groups"), "row names": given.get("index")}
+        named = {
+            "target": target, "groups": given.get("groups"), "sites": given.get("sites"),
+            "weights": given.get("weights"), "row names": given.get("index"),
+        }  # fmt: skip
         inspection = _look(loaded, display_name(path), transpose, named)
     single = loaded.frame.shape[1] == 1 and isinstance(loaded.frame.index, pd.RangeIndex)
     if question is None and reading.sep is None and single and file_ending(path) in DEFAULT_SEPARATORS:

@@ -104,6 +104,25 @@ class ReadOptions(Reading):
         str | None,
         Option("column", "Column of groups, such as patients, whose rows stay together; not a feature.", "COLUMN"),
     ] = None
+    sites: Annotated[
+        str | None,
+        Option(
+            "column",
+            "Column of sites, such as batches, centers or cohorts, that rows come from; not a feature.",
+            "COLUMN",
+        ),
+    ] = None
+    weights: Annotated[
+        str | None,
+        Option("column", "Column of weights of the rows, above 0; not a feature.", "COLUMN"),
+    ] = None
+    feature_groups: Annotated[
+        str | None,
+        Option(
+            "file", "Table of two columns, column and group: columns of one group count as one feature.", "FILE",
+            sets="feature_groups",
+        ),
+    ] = None  # fmt: skip
     missing: Annotated[Missing, Option("choice", "What to do with missing values.", "error|impute-median|drop")] = (
         "error"
     )

@@ -46,7 +46,10 @@ from holdfast.io.questions import (
 from holdfast.io.record import DataRecord
 from holdfast.text import format_count, join_first
 
-ROLES = {"target": "is to be predicted", "groups": "says which rows belong together", "index": "names the rows"}
+ROLES = {
+    "target": "is to be predicted", "groups": "says which rows belong together", "index": "names the rows",
+    "sites": "says where rows come from", "weights": "says how much rows count",
+}  # fmt: skip
 """What a column that is no feature does, by the option that names it."""
 TRIED = ("ignore", "missing", "na_values", "repeats", "categorical", "task", "index")
 """Options of which a likely value does not alter what the rest of the table means."""
@@ -65,6 +68,12 @@ class TableOptions(ReadOptions):
     def target_name(self) -> str:
         """The target as messages call it."""
         return f"the target {self.target!r} of {self.where}"
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The columns that are no features but describe rows, by what they are: target, groups, sites, weights."""
+        named = {role: getattr(self, role) for role in ("target", "groups", "sites", "weights")}
+        return {role: name for role, name in named.items() if name is not None}
 
     @property
     def others(self) -> list[str]:
@@ -252,7 +261,7 @@ def _drop_or_fill_missing(
         complete = ~gaps.any(axis=1).to_numpy()
         if not complete.any():
             most = counts.sort_values(ascending=False, kind="stable")
-            names = [name for name in most.index if name not in (options.target, options.groups)]
+            names = [name for name in most.index if name not in options.roles.values()]
             raise refuse("all-rows-lack", names, options=options, counts=join_counts(most))
         dropped = f"{np.count_nonzero(~complete)} of {len(complete)} rows"
         notes.append(f"Dropped {dropped} with missing values: {join_counts(counts)}.")
@@ -273,7 +282,8 @@ def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataF
     rows = "row that lacks" if lacking.sum() == 1 else f"{lacking.sum()} rows that lack"
     drop = ("drop", f"Leave out the {rows} one")
     for name in roles.columns.intersection(counts.index):
-        role = "target" if name == options.target else "group"
+        role = next(role for role, column in options.roles.items() if column == name)
+        role = {"groups": "group", "sites": "site", "weights": "weight"}.get(role, role)
         raise refuse(
             "missing-role", [drop], role=role, options=options, count=counts[name], name=name, names=[name],
             row=gaps[name].argmax(),
@@ -450,7 +460,7 @@ def _check_roles(second: pd.DataFrame, frame: pd.DataFrame, options: TableOption
     if options.target not in second.columns:
         hint = suggest_name(options.target, second.columns, "target")
         raise refuse("no-target-in-second", second.columns, options=options, path=path, hint=hint)
-    roles = [name for name in (options.target, options.groups) if name is not None and name in second.columns]
+    roles = [name for name in options.roles.values() if name in second.columns]
     twice = [name for name in roles if name in frame.columns]
     if twice:
         raise ValueError(f"Expected {twice[0]!r} in {options.where} or in {path}, got it in both; rename one of them.")
@@ -491,6 +501,12 @@ class Table:
         Class labels (texts or whole numbers), or floats for regression.
     groups : ndarray or None
         Group of each row, such as the patient a sample was taken from.
+    sites : ndarray or None
+        Site of each row, such as the center or the batch that it comes from.
+    weights : ndarray or None
+        Weight of each row.
+    feature_groups : mapping or None
+        The columns of each group of features.
     record : DataRecord
         Where the data come from, their sizes, the classes, and every change that was made.
 
@@ -510,6 +526,9 @@ class Table:
     X: pd.DataFrame
     y: NDArray[Any]
     groups: NDArray[Any] | None = None
+    sites: NDArray[Any] | None = None
+    weights: NDArray[np.float64] | None = None
+    feature_groups: Mapping[str, Sequence[str]] | None = None
     record: DataRecord
 
     @property
@@ -552,6 +571,9 @@ def make_table(
     task: Task,
     groups: NDArray[Any] | None = None,
     groups_name: str | None = None,
+    sites: NDArray[Any] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    feature_groups: Mapping[str, Sequence[str]] | None = None,
     **facts: Any,
 ) -> Table:
     """Return a table with the record of its data: sizes, classes and groups are counted, ``facts`` are the rest."""
@@ -565,7 +587,7 @@ def make_table(
         groups=groups_name,
         n_groups=None if groups is None else len(np.unique(groups)),
     )
-    return Table(X=X, y=y, groups=groups, record=record)
+    return Table(X=X, y=y, groups=groups, sites=sites, weights=weights, feature_groups=feature_groups, record=record)
 
 
 @renamed(accept="treat_as_feature")
@@ -575,6 +597,9 @@ def read_table(
     *,
     task: Task | None = None,
     groups: str | None = None,
+    sites: str | None = None,
+    weights: str | None = None,
+    feature_groups: str | Path | Mapping[str, Sequence[str]] | None = None,
     index: str | None = None,
     ignore: str | Iterable[str] = (),
     treat_as_feature: str | Iterable[str] = (),
@@ -607,6 +632,12 @@ def read_table(
         fractions are numbers to predict, and many different whole numbers are an error.
     groups : str, optional
         Column that says which samples belong together, such as those of one patient. It is not a feature.
+    sites : str, optional
+        Column of sites, such as batches, centers or cohorts, that rows come from.
+    weights : str, optional
+        Column of weights of the rows, numbers above 0.
+    feature_groups : mapping or path, optional
+        Columns that count as one feature: those of each group, or a table with two columns, column and group.
     index : str, optional
         Column of row names. It is not a feature.
     ignore : str or list of str
@@ -704,7 +735,7 @@ def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
             choices = option.choices if default in option.choices else (*option.choices, default)
             raise ValueError(f"Expected {name} to be {quote_names(choices)}, got {value!r}.")
     options = TableOptions(where=where, **values)
-    roles = (options.target, options.groups, options.index, *options.ignore, *options.covariates)
+    roles = (*options.roles.values(), options.index, *options.ignore, *options.covariates)
     name, times = Counter(name for name in roles if name is not None).most_common(1)[0]
     if times > 1:
         raise refuse("two-roles", name=name)
@@ -756,7 +787,7 @@ def _build_table(loaded: Loaded, options: TableOptions, source: str | None) -> T
     options = replace(options, columns=tuple(frame.columns))
     if options.na_values is not None:
         frame = _mask_codes(frame, options.na_values.split(","), notes)
-    roles = frame[[name for name in (options.target, options.groups) if name is not None]]
+    roles = frame[list(options.roles.values())]
     named = (*roles.columns, *options.treat_as_feature, *options.covariates)
     left = [name for name in loaded.aside if name in frame.columns and name not in named]
     unnamed = [name for name in left if name not in options.ignore]
@@ -766,9 +797,12 @@ def _build_table(loaded: Loaded, options: TableOptions, source: str | None) -> T
     features = without_columns(frame, (*roles.columns, *left, *options.ignore))
     X, roles = make_features(features, roles, options, notes)
     y, task = make_target(roles[options.target], options, notes)
-    groups = make_groups(roles, options)
+    groups, sites = make_groups(roles, options), None if options.sites is None else as_labels(roles[options.sites])
+    weights = None if options.weights is None else make_weights(roles[options.weights])
     if options.repeats == "drop":
-        X, y, groups = _drop_repeats(X, y, groups, notes)
+        remaining = _find_different_rows(X, y, notes)
+        X, y = X.iloc[remaining], y[remaining]
+        groups, sites, weights = (None if of is None else of[remaining] for of in (groups, sites, weights))
     notes += note_repeats(X)
     chosen_from = without_columns(X, covariate_columns(X.columns, options.covariates))
     found = find_doubts(chosen_from, y, groups, options.target, options.groups)
@@ -776,8 +810,10 @@ def _build_table(loaded: Loaded, options: TableOptions, source: str | None) -> T
     _refuse_certain(doubts, options)
     notes += settled
     equal_rows, repeats = describe_equal_rows(X, y)
+    of_columns: Any = options.feature_groups
+    of_columns = read_feature_groups(of_columns) if isinstance(of_columns, (str, Path)) else of_columns
     return make_table(
-        X, y, task, groups, options.groups,
+        X, y, task, groups, options.groups, sites, weights, of_columns,
         target=options.target, notes=tuple(notes), doubts=tuple(doubts),
         warnings=(*warn_of_doubts(doubts), *repeats), equal_rows=equal_rows,
         rows_read=frame.shape[0], columns_read=frame.shape[1], source=source, file_format=loaded.file_format or None,
@@ -818,7 +854,7 @@ def _orient(loaded: Loaded, options: TableOptions) -> Loaded:
     notes += [f"Left out as asked: {quote_names(others)}."] if others else []
     notes += [f"Left out what describes the features: {quote_names(annotations)}."] if annotations else []
     turned = guessing.turn(without_columns(frame, annotations), loaded.decimal, options.where)
-    used = {options.target, options.groups, *options.ignore, *options.covariates, *options.treat_as_feature}
+    used = {*options.roles.values(), *options.ignore, *options.covariates, *options.treat_as_feature}
     shown = {name: guessing.join_label(label, name) for name, label in labels.items() if name not in used}
     if shown:
         example = next(iter(shown.values()))
@@ -849,21 +885,18 @@ def _refuse_certain(doubts: Sequence[Doubt], options: TableOptions) -> None:
         raise refuse("doubts", choices, options=options, reasons="; ".join(describe_doubts(certain)), shown=shown)
 
 
-def _drop_repeats(
-    X: pd.DataFrame, y: NDArray[Any], groups: NDArray[Any] | None, notes: list[str]
-) -> tuple[pd.DataFrame, NDArray[Any], NDArray[Any] | None]:
-    """Leave out rows that repeat another, and all equal rows whose targets differ; note how many."""
+def _find_different_rows(X: pd.DataFrame, y: NDArray[Any], notes: list[str]) -> NDArray[np.int64]:
+    """Find rows that repeat no other; of equal rows whose targets differ, none. Note how many are dropped."""
     first, second = find_equal_rows(X)
     differing = y[first] != y[second]
     dropped = np.union1d(second, first[differing])
     if not dropped.size:
-        return X, y, groups
+        return np.arange(len(X))
     conflict = (
         f", {format_count(int(differing.sum()), 'pair')} of them with different targets" if differing.any() else ""
     )
     notes.append(f"Dropped {format_count(dropped.size, 'row')} equal to others{conflict}.")
-    remaining = np.setdiff1d(np.arange(len(X)), dropped)
-    return X.iloc[remaining], y[remaining], None if groups is None else groups[remaining]
+    return np.setdiff1d(np.arange(len(X)), dropped)
 
 
 def _check_columns(frame: pd.DataFrame, options: TableOptions, notes: list[str]) -> pd.DataFrame:
@@ -872,7 +905,7 @@ def _check_columns(frame: pd.DataFrame, options: TableOptions, notes: list[str])
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     if repeated := describe_repeats(frame.columns):
         raise ValueError(f"Expected different column names in {options.where}, got {repeated}; rename them.")
-    named = [("target", options.target), ("groups", options.groups)]
+    named: list[tuple[str, str | None]] = list(options.roles.items())
     if not options.transpose:  # else these were columns before the table was transposed
         named += [("index", options.index), *(("ignore", name) for name in options.ignore)]
     for argument in ("treat_as_feature", "covariates"):
@@ -891,7 +924,7 @@ def _check_columns(frame: pd.DataFrame, options: TableOptions, notes: list[str])
 
 def _index_by_names(frame: pd.DataFrame, options: TableOptions, notes: list[str]) -> pd.DataFrame:
     """Return the frame with the names of its rows as index, if it has some that no option names as a column."""
-    used = {options.target, options.groups, options.index, *options.ignore} - {None}
+    used = {*options.roles.values(), options.index, *options.ignore} - {None}
     if {str(name) for name in frame.index.names if name is not None} & used:
         return frame.reset_index()
     if frame.index.name is not None or not types.is_integer_dtype(frame.index):
@@ -901,6 +934,28 @@ def _index_by_names(frame: pd.DataFrame, options: TableOptions, notes: list[str]
         notes.append("Took the first column, which has no name, for row names, not for a feature.")
         return frame.iloc[:, 1:].set_axis(pd.Index(frame.iloc[:, 0], name=None))
     return frame
+
+
+def make_weights(column: "pd.Series[Any]") -> NDArray[np.float64]:
+    """Return the weights of rows as numbers; whether they are above 0 is checked where they are used."""
+    entries = [as_number(entry) for entry in column]
+    wrong = next((entry for entry in entries if not isinstance(entry, float)), None)
+    if wrong is not None:
+        raise ValueError(f"Expected numbers in the column of weights {column.name!r}, got {wrong!r}; name another.")
+    return np.array(entries, dtype=np.float64)
+
+
+def read_feature_groups(path: str | Path) -> dict[str, list[str]]:
+    """Read groups of columns from a table with a row for each column: its name, then that of its group."""
+    table = load_frame(path, row="column").frame.astype(object)
+    if table.shape[1] < 2:
+        raise ValueError(
+            f"Expected two columns in {path}, the name of a column of the data and that of its group, got one."
+        )
+    groups: dict[str, list[str]] = {}
+    for column, group in table.iloc[:, :2].dropna().itertuples(index=False, name=None):
+        groups.setdefault(str(group), []).append(str(column))
+    return groups
 
 
 def make_groups(roles: pd.DataFrame, options: TableOptions) -> NDArray[Any] | None:

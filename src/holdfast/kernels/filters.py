@@ -17,6 +17,8 @@ from holdfast.kernels.libraries import Array, NumpyLibrary, parts
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+NOTHING_LEFT = 1e-16
+"""A feature of which the covariates leave so small a share of its squares is made of them, up to rounding."""
 LOST = 1e-3
 """A scatter below this share of the squares it is the remainder of is computed anew."""
 AT_ONCE = 2**23
@@ -181,6 +183,80 @@ def anova_f(moments: Moments) -> Floats:
     if n_classes < 2 or size <= n_classes:
         return np.full(moments.unit.size, math.nan)
     return _ratio(_between(moments) / (n_classes - 1), moments.scatter.sum(axis=0) / (size - n_classes))
+
+
+class Adjusted(NamedTuple):
+    """Data as :class:`Centered`, with the covariates and the target that they are adjusted to, in the same order."""
+
+    data: Centered
+    covariates: Floats  # n × q, an intercept first
+    target: Floats  # n × k: 0/1 columns of classes, or the numbers to predict
+
+
+def adjusted(X: Floats, target: Floats, covariates: Floats) -> Adjusted:
+    """Center columns, and put an intercept before the covariates; ``target`` has a column for each class, or one."""
+    data = centered(X.astype(np.float64, copy=False), np.zeros(len(X), dtype=np.int64))
+    return Adjusted(data, np.column_stack([np.ones(len(X)), covariates]), target)
+
+
+def partial_f(shared: Adjusted, counts: ArrayLike | None = None) -> tuple[Floats, int, float]:
+    """F value of the target in a linear model of each feature, next to an intercept and the covariates.
+
+    Returned with both degrees of freedom. By the largest of these, features are ordered as by their squared partial
+    correlation with a target of numbers. Infinite where nothing else is left of a feature; ``nan`` where the
+    covariates leave nothing of it, or of the target.
+    """
+    data = shared.data
+    weights = np.ones(data.rows.size) if counts is None else np.asarray(counts, dtype=np.float64)
+    drawn = np.flatnonzero(weights)
+    root = np.sqrt(weights[drawn])[:, None]
+    of_covariates = _basis(shared.covariates[drawn] * root)
+    target = shared.target[drawn] * root
+    left = target - of_covariates @ (of_covariates.T @ target)
+    left -= of_covariates @ (of_covariates.T @ left)  # twice, so that nothing of the covariates remains
+    of_target = _basis(left, np.linalg.norm(target, axis=0))
+    n_free = float(weights.sum()) - of_covariates.shape[1] - of_target.shape[1]
+    undefined = np.full(data.unit.size, math.nan)
+    if not of_target.shape[1] or n_free <= 0:
+        return undefined, of_target.shape[1], n_free
+    products = np.zeros((weights.size, of_covariates.shape[1] + of_target.shape[1]))
+    products[drawn] = np.column_stack([of_covariates, of_target]) * root  # so that the data are read as they stand
+    explained = products.T @ data.values
+    explained *= explained
+    squares = weights @ data.squares
+    between = explained[of_covariates.shape[1] :].sum(axis=0)
+    total = squares - explained[: of_covariates.shape[1]].sum(axis=0)
+    lost = np.flatnonzero(total - between < LOST * squares)
+    if lost.size:
+        values = data.values[np.ix_(drawn, lost)] * root
+        values -= of_covariates @ (of_covariates.T @ values)
+        values -= of_covariates @ (of_covariates.T @ values)
+        between[lost] = ((of_target.T @ values) ** 2).sum(axis=0)
+        total[lost] = (values**2).sum(axis=0)
+    within = np.maximum(total - between, 0.0)
+    nothing_left = total <= NOTHING_LEFT * squares
+    within[within <= NOTHING_LEFT * total] = 0.0
+    f = _ratio(between / of_target.shape[1], within / n_free)
+    return np.where(nothing_left, math.nan, f), of_target.shape[1], n_free
+
+
+def _basis(columns: Floats, scale: Floats | None = None) -> Floats:
+    """Orthonormal columns that span the same space, up to rounding relative to the scale of each column."""
+    lengths = np.linalg.norm(columns, axis=0) if scale is None else scale
+    scaled = columns[:, lengths > 0] / lengths[lengths > 0]
+    left, values, _ = np.linalg.svd(scaled, full_matrices=False)
+    return left[:, values > 1e-10]
+
+
+def residuals(values: Floats, covariates: Floats, counts: ArrayLike) -> Floats:
+    """What a weighted regression on an intercept and the covariates leaves of each column, on all rows."""
+    design = np.column_stack([np.ones(len(covariates)), covariates])
+    root = np.sqrt(np.asarray(counts, dtype=np.float64))[:, None]
+    coefficients = np.linalg.lstsq(design * root, values * root, rcond=1e-10)[0]
+    left = values - design @ coefficients
+    spread = np.sqrt((root**2 * (values - values.mean(axis=0)) ** 2).sum(axis=0))
+    left[:, np.sqrt((root**2 * left**2).sum(axis=0)) <= 1e-10 * spread] = 0.0
+    return left
 
 
 def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, moments: Moments) -> None:

@@ -2,6 +2,7 @@
 
 - ``running``: halves of the rows are fitted, with a control and cautions, and answers stored with the study
 - ``result``: the answer in numbers and words, and how it is estimated from what halves selected
+- ``sites``: a new study at as many other sites, and at the same sites
 - ``lists``: a list of one's own, name by name and as a whole
 - ``agreements``: the statistics behind it
 """

@@ -18,3 +18,5 @@ from .running import replicability as replicability
 from .running import replicate_reported as replicate_reported
 from .running import store_replicability as store_replicability
 from .running import study_replicability as study_replicability
+from .sites import SiteReplicability as SiteReplicability
+from .sites import site_replicability as site_replicability

@@ -159,6 +159,11 @@ SHUFFLE = 7
 """Stream of random numbers for the order of the target."""
 
 
+def of_rows(given: GivenData) -> dict[str, Any]:
+    """What is known of rows, as arguments of a run."""
+    return {"groups": given.groups, "sites": given.sites, "sample_weight": given.sample_weight}
+
+
 def shuffled_agreement(plan: Study, given: GivenData, top: int | None, **running: Any) -> float:
     """Return the mean agreement of halves after the target was shuffled; ``nan`` if most of them select nothing."""
     target, seed = np.asarray(given.y), int(plan.random_state)
@@ -174,7 +179,7 @@ def _agreements(study: Study, given: GivenData, top: int | None, running: dict[s
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fits to a shuffled target may warn
         try:
-            result = study.run(given.X, given.y, groups=given.groups, treat_as_feature=True, progress=False, **running)
+            result = study.run(given.X, given.y, **of_rows(given), treat_as_feature=True, progress=False, **running)
             halves = complete_pairs(result, read_runs(result, result.candidates[0], top, measured=True))
         except (ValueError, StudyError):
             return np.empty(0)
@@ -288,6 +293,7 @@ def replicability(
     candidate: str | None = None,
     n_pairs: int = 100,
     groups: Any = None,
+    sites: Any = None,
     level: float = 0.95,
     top: int | None = None,
     measures: str | Measure | Sequence[str | Measure] = (),
@@ -318,6 +324,9 @@ def replicability(
         the least for intervals.
     groups : array, optional
         Rows of one group, such as several samples of one patient, stay together. Without groups equal rows do.
+    sites : array, optional
+        Where rows come from; the selection is adjusted for it, as in :meth:`Study.run`. The new study is one at the
+        same sites; :func:`~holdfast.replication.site_replicability` answers for other sites, too.
     level : float
         Level of the intervals.
     top : int, optional
@@ -379,13 +388,14 @@ def replicability(
         top = features_that_count(what, candidate) if top is None else top
     plan = _plan_split_halves(_find_study(what), candidate, SplitHalves(n_pairs), random_state, others)
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
-    result = plan.run(X, y, groups=groups, treat_as_feature=True, progress=progress, **running)
+    result = plan.run(X, y, groups=groups, sites=sites, treat_as_feature=True, progress=progress, **running)
     cut = None if top is not None else features_that_count(result, result.candidates[0])
     top = cut or top
-    given, plan = take_data(X, y, groups), replace(plan, task=result.plan["task"])
+    given, plan = take_data(X, y, groups, None, sites), replace(plan, task=result.plan["task"])
     data = prepare_data(given.X, given.y, given.groups, plan.covariates, plan.task, None)
     jackknife = _leave_groups_out(plan, given, data, top, progress=progress, **running) if thorough else 0.0
-    estimate = _estimate_from_split_halves(result, result.candidates[0], level, top, data.X, others, jackknife)
+    X_of_features = data.X if plan.feature_groups is None else None  # of a group there is no one column
+    estimate = _estimate_from_split_halves(result, result.candidates[0], level, top, X_of_features, others, jackknife)
     estimate = replace(
         estimate, cautions=(*warn_of_cut(result, cut), *warn_of_dependent_rows(data), *estimate.cautions)
     )
@@ -420,7 +430,7 @@ def _leave_groups_out(plan: Study, given: GivenData, data: StudyData, top: int |
     seed = int(plan.random_state)
     bound = plan.perturbation.bind(data.X, data.y, data.groups, seed)
     without_groups = replace(plan, perturbation=splits_without_groups(bound, data.samples, seed))
-    again = without_groups.run(given.X, given.y, groups=given.groups, treat_as_feature=True, **running)
+    again = without_groups.run(given.X, given.y, **of_rows(given), treat_as_feature=True, **running)
     halves = read_runs(again, again.candidates[0], top, measured=True)
     return jackknife_halves(halves, again.split_numbers(halves), again.n_splits)
 

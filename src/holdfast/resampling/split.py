@@ -48,7 +48,7 @@ class Split:
     seed : int
         For selectors that choose at random.
     counts : ndarray or None
-        How often each of ``rows`` is used; None for once.
+        How often each of ``rows`` is used; None for once. In :meth:`weighted`, what they weigh.
     test : ndarray
         Held-out rows; empty if there are none.
     block : int
@@ -105,9 +105,27 @@ class Split:
         ndarray
             One whole number per row, 0 for rows that are not trained on.
         """
-        weights = np.zeros(n_samples, np.int64)
+        weights = np.zeros(n_samples, np.int64 if self.counts is None else self.counts.dtype)
         weights[self.rows] = 1 if self.counts is None else self.counts
         return weights
+
+    def weighted(self, sample_weight: NDArray[np.float64]) -> "Split":
+        """Return the split with what its rows weigh in place of how often they count.
+
+        Parameters
+        ----------
+        sample_weight : ndarray
+            What each row of the data set weighs; whole numbers stay whole.
+
+        Returns
+        -------
+        Split
+            The same rows, with the product of both as ``counts``.
+        """
+        times: NDArray[Any] = sample_weight[self.rows] * (1 if self.counts is None else self.counts)
+        if (times == np.round(times)).all():
+            times = times.astype(np.int64)
+        return replace(self, counts=times)
 
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return the training rows of X and y, with noise if the split adds any.

@@ -24,6 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.checks import as_column, check_whole, type_name
+from holdfast.kernels.filters import residuals
 from holdfast.kernels.tolerances import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
@@ -35,6 +36,7 @@ Mask = NDArray[np.bool_]
 Setting = dict[str, Any]
 Ties = Literal["auto", "random", "lowest"]
 TIES = get_args(Ties)
+Adjusts = Literal["formula", "residuals"] | None
 Key = tuple[tuple[str, str], ...]
 PLAIN = (str, int, float, bool, type(None))
 INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
@@ -93,6 +95,8 @@ class Data:
         Values of parameters, which differ in ``shared_parameters`` only.
     selectors : sequence of Selector
         The selector with each setting.
+    covariates : ndarray or None
+        Columns that features are adjusted for, by selectors that ``adjusts``.
     """
 
     X: Floats
@@ -100,6 +104,7 @@ class Data:
     groups: Ints | None
     settings: Sequence[Setting]
     selectors: Sequence[Any]
+    covariates: Floats | None = field(default=None, kw_only=True)
 
     @property
     def n_features(self) -> int:
@@ -384,9 +389,9 @@ class SettingGroup(NamedTuple):
 class SharedBySetting(dict[Key, Any]):
     """What all resamples share, for each group of settings; the groups, which are made once; and the groups of rows."""
 
-    def __init__(self, row_groups: Ints | None = None) -> None:
+    def __init__(self, row_groups: Ints | None = None, covariates: Floats | None = None) -> None:
         super().__init__()
-        self.row_groups = row_groups
+        self.row_groups, self.covariates = row_groups, covariates
         self.known: list[tuple[list[Setting], list[SettingGroup]]] = []
 
     def group(self, selector: Any, settings: Sequence[Setting]) -> list[SettingGroup]:
@@ -475,6 +480,12 @@ class Selector(SelectorMixin, BaseEstimator):
     ties: Ties = "auto"
     random_state: Any = None
     _fits_cut: ClassVar[bool] = False
+    adjusts: ClassVar[Adjusts] = None
+    """How features are adjusted for covariates: by the selector's own formula, as ``batch.covariates``; or, where that
+    is the same as columns of the covariates without a penalty, by a fit to what the covariates leave of features and
+    numbers to predict."""
+    takes_weights: ClassVar[bool] = False
+    """Whether weights of rows may be any numbers above 0; else they are whole, as how often a row counts."""
     """Whether a plain fit asks for the best features only, not for the order of all."""
 
     # What a subclass writes
@@ -595,9 +606,9 @@ class Selector(SelectorMixin, BaseEstimator):
         orders = {seed: tie_ranks(n_features, seed) for seed in dict.fromkeys(by_resample)}
         return np.array([orders[seed] for seed in (by_resample if len(orders) > 1 else by_resample[:1])])
 
-    def _cut(self, preference: FitResult, n_features: int, seed: int | None) -> Selection:
+    def _cut(self, preference: FitResult | Selection, n_features: int, seed: int | None) -> Selection:
         """The best features of an order; a subset as it is."""
-        if preference.kind == "subset":
+        if isinstance(preference, FitResult) and preference.kind == "subset":
             return preference.subset()
         size, rule = self._wanted_size(n_features), self.uninformative or ""
         return preference.top(size, random_state=self._tie_seed(seed), rule=rule)
@@ -633,7 +644,12 @@ class Selector(SelectorMixin, BaseEstimator):
     # Many fits
 
     def prepare(
-        self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
+        self,
+        X: Floats,
+        y: NDArray[Any],
+        settings: Sequence[Setting],
+        groups: NDArray[Any] | None = None,
+        covariates: Floats | None = None,
     ) -> SharedBySetting:
         """Compute what all resamples share, once before :meth:`refit_many`.
 
@@ -647,6 +663,8 @@ class Selector(SelectorMixin, BaseEstimator):
             Values of parameters, one mapping per candidate.
         groups : ndarray, optional
             Selectors that draw rows again keep those of one group together.
+        covariates : ndarray, optional
+            Columns to adjust for, in selectors that ``adjusts``.
 
         Returns
         -------
@@ -654,13 +672,15 @@ class Selector(SelectorMixin, BaseEstimator):
             What is shared, for each group of settings that take their results from one fit.
         """
         check_magnitude(X)
-        return self._prepare(SharedBySetting(row_groups(groups, len(X))), X, y, settings)
+        return self._prepare(SharedBySetting(row_groups(groups, len(X)), covariates), X, y, settings)
 
     def _prepare(self, shared: SharedBySetting, X: Floats, y: NDArray[Any], settings: Sequence[Setting]) -> Any:
         """Fill in what the resamples of these rows share."""
         for group in shared.group(self, settings):
             first = group.selectors[0]
-            data = Data(X, first._target(y), shared.row_groups, group.settings, group.selectors)
+            data = Data(
+                X, first._target(y), shared.row_groups, group.settings, group.selectors, covariates=shared.covariates
+            )
             shared[group.key] = first.share(data)
         return shared
 
@@ -721,10 +741,20 @@ class Selector(SelectorMixin, BaseEstimator):
         settings: Sequence[Setting], *, cut: bool,
     ) -> Iterator[list[Selection | Exception]]:  # fmt: skip
         """Yield what each setting selects of each resample; if a batch fails, its resamples are fitted one by one."""
+        if shared.covariates is not None and self.adjusts == "residuals":
+            for row, seed in zip(counts, seeds, strict=True):
+                left = residuals(np.column_stack([X, y]), shared.covariates, row)
+                alone = self._prepare(SharedBySetting(shared.row_groups), left[:, :-1], left[:, -1], settings)
+                (selections,) = self._select(alone, left[:, :-1], left[:, -1], row[None], [seed], settings, cut=cut)
+                # a model of what is left predicts that, not the target
+                yield [replace(of, model=None) if isinstance(of, Selection) else of for of in selections]
+            return
         results: list[list[Any]] = [[None] * len(settings) for _ in seeds]
         for group in shared.group(self, settings):
             first, group_shared = group.selectors[0], shared[group.key]
-            data = Data(X, first._target(y), shared.row_groups, group.settings, group.selectors)
+            data = Data(
+                X, first._target(y), shared.row_groups, group.settings, group.selectors, covariates=shared.covariates
+            )
             group_seeds = seeds if first.random_state is None else [clone(first)._fit_seed()] * len(seeds)
             ranked: list[Sequence[FitResult | Exception]] = [()] * len(seeds)
             for resample, row in enumerate(counts):

@@ -1,12 +1,21 @@
 """The selectors that can be named. Any other scikit-learn estimator is given as an object or by its class's path."""
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.feature_selection import RFE, SelectKBest, f_regression, mutual_info_classif, mutual_info_regression
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    f_regression,
+    mutual_info_classif,
+    mutual_info_regression,
+)
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -50,6 +59,8 @@ class NamedSelector:
         Classes of fitted selectors that are described by these words, wherever they come from.
     sizes : int, optional
         To how many features its order is cut if nothing else is asked for.
+    package : str
+        The package that it needs and that holdfast does not depend on; empty if there is none.
 
     See Also
     --------
@@ -68,6 +79,12 @@ class NamedSelector:
     make: Callable[..., Any]
     classes: tuple[type, ...] = ()
     sizes: int | None = None
+    package: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package that it needs is there."""
+        return not self.package or importlib.util.find_spec(self.package) is not None
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -110,11 +127,11 @@ for _selector in (
     SELECTORS.add(_selector)
 
 
-def _declare(about: About, *classes: type, sizes: int | None = None) -> Callable[[Make], Make]:
+def _declare(about: About, *classes: type, sizes: int | None = None, package: str = "") -> Callable[[Make], Make]:
     """Add what makes a selector to the selectors, under this description; it makes objects of these classes."""
 
     def add(make: Make) -> Make:
-        SELECTORS.add(NamedSelector(about=about, make=make, classes=classes, sizes=sizes))
+        SELECTORS.add(NamedSelector(about=about, make=make, classes=classes, sizes=sizes, package=package))
         return make
 
     return add
@@ -277,4 +294,96 @@ _declare(
           methods="importance in a random forest", reference="breiman2001"),
     RandomForestClassifier, RandomForestRegressor, sizes=10,
 )(random_forest)  # fmt: skip
+
+
+def _import(package: str, install: str) -> Any:
+    """Import a package that is no dependency, or raise how to install it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise ValueError(f"This selector needs the package {install}: pip install {install}.") from None
+
+
+def _boosted(model: Any, k: int) -> SelectFromModel:
+    """The features of the largest importances in a boosted model."""
+    return SelectFromModel(model, threshold=-np.inf, max_features=k)
+
+
+@_declare(About(name="lightgbm", label="LightGBM", summary="Gain in boosted trees of LightGBM, if it is installed.",
+                methods="gain in boosted trees (LightGBM)"), package="lightgbm")  # fmt: skip
+def lightgbm(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
+    """Make a selector by the gain of features in LightGBM's trees.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    k : int
+        Number of features to select.
+    n_estimators : int
+        Number of trees.
+    """
+    package = _import("lightgbm", "lightgbm")
+    make = package.LGBMRegressor if task == "regression" else package.LGBMClassifier
+    return _boosted(make(n_estimators=n_estimators, importance_type="gain", n_jobs=1, verbose=-1), k)
+
+
+@_declare(About(name="xgboost", label="XGBoost", summary="Gain in boosted trees of XGBoost, if it is installed.",
+                methods="gain in boosted trees (XGBoost)"), package="xgboost")  # fmt: skip
+def xgboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
+    """Make a selector by the gain of features in XGBoost's trees; classes are numbers from 0.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    k : int
+        Number of features to select.
+    n_estimators : int
+        Number of trees.
+    """
+    package = _import("xgboost", "xgboost")
+    make = package.XGBRegressor if task == "regression" else package.XGBClassifier
+    return _boosted(make(n_estimators=n_estimators, importance_type="gain", n_jobs=1), k)
+
+
+@_declare(About(name="catboost", label="CatBoost", summary="Importance in CatBoost, if it is installed.",
+                methods="importance in boosted trees (CatBoost)"), package="catboost")  # fmt: skip
+def catboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
+    """Make a selector by the importance of features in CatBoost's trees.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    k : int
+        Number of features to select.
+    n_estimators : int
+        Number of trees.
+    """
+    package = _import("catboost", "catboost")
+    make = package.CatBoostRegressor if task == "regression" else package.CatBoostClassifier
+    model = make(n_estimators=n_estimators, thread_count=1, verbose=False, allow_writing_files=False)
+    return _boosted(model, k)
+
+
+@_declare(About(name="boruta", label="Boruta", summary="Better than shuffled copies in a forest, if installed.",
+                methods="Boruta"), package="boruta")  # fmt: skip
+def boruta(task: str, max_iter: int = 100, perc: int = 100) -> Any:
+    """Make Boruta around a random forest; it decides itself how many features it selects.
+
+    Parameters
+    ----------
+    task : str
+        What is predicted.
+    max_iter : int
+        Number of forests.
+    perc : int
+        Percentile of the importances of shuffled copies that a feature has to exceed.
+    """
+    package = _import("boruta", "Boruta")
+    forest = (RandomForestRegressor if task == "regression" else RandomForestClassifier)(max_depth=5)
+    return package.BorutaPy(forest, n_estimators="auto", max_iter=max_iter, perc=perc)
+
+
 SELECTORS.add(RandomSelector)

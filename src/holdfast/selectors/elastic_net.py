@@ -16,6 +16,7 @@ from holdfast.declared import About
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
 from holdfast.selection import tie_ranks
 from holdfast.selectors.base import (
+    Adjusts,
     Batch,
     BinaryProblem,
     Data,
@@ -339,6 +340,7 @@ class ElasticNetPath(ElasticNetBase):
     shared_parameters: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
     whole_order: ClassVar[tuple[str, ...]] = ("largest",)
+    adjusts: ClassVar[Adjusts] = "residuals"
 
     def __init__(
         self,
@@ -588,7 +590,12 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
         return solutions
 
     def prepare(
-        self, X: Floats, y: NDArray[Any], settings: Sequence[Setting], groups: NDArray[Any] | None = None
+        self,
+        X: Floats,
+        y: NDArray[Any],
+        settings: Sequence[Setting],
+        groups: NDArray[Any] | None = None,
+        covariates: Floats | None = None,
     ) -> SharedBySetting:
         for cv in [self.cv, *(setting["cv"] for setting in settings if "cv" in setting)]:
             if not is_number_of_folds(cv):
@@ -596,7 +603,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
                     f"Where rows are resampled, cv is a number of folds: a splitter, such as {cv!r:.60}, names rows of "
                     "the whole data."
                 )
-        return super().prepare(X, y, settings, groups)
+        return super().prepare(X, y, settings, groups, covariates)
 
     def _losses(
         self,

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from holdfast.checks import check_whole
 from holdfast.declared import About
@@ -22,6 +23,7 @@ from holdfast.kernels.information import (
 from holdfast.kernels.neighbors import Ranges, shared_ranges, split_ranges, weigh_features
 from holdfast.selectors.base import (
     ROUNDING,
+    Adjusts,
     Batch,
     Data,
     Filter,
@@ -59,6 +61,7 @@ class _Moments(Filter):
             return moments_of.moments_by_blocks(batch.X, batch.target.values, batch.counts)
         return (moments_of.class_moments(shared, counts) for counts in batch.counts)
 
+    takes_weights: ClassVar[bool] = True
     _formula: Callable[[moments_of.Moments], Floats]
     """Weights from the moments of the classes."""
 
@@ -178,8 +181,44 @@ class AnovaF(_Moments):
 
     uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
     null_weight: float = ROUNDING**2
+    adjusts: ClassVar[Adjusts] = "formula"
 
     _formula = staticmethod(moments_of.anova_f)
+
+    def share(self, data: Data) -> Any:
+        if data.covariates is None:
+            return super().share(data)
+        classes = np.arange(0 if data.target.classes is None else data.target.classes.size)
+        return moments_of.adjusted(data.X, 1.0 * (data.target.values[:, None] == classes), data.covariates)
+
+    def weigh(self, batch: Batch, shared: Any) -> Floats:
+        if batch.covariates is None:
+            return super().weigh(batch, shared)
+        return np.array([moments_of.partial_f(shared, counts)[0] for counts in batch.counts])
+
+
+class PartialF:
+    """The scores of scikit-learn's ``f_classif`` or ``f_regression`` next to covariates, for its univariate selectors.
+
+    Parameters
+    ----------
+    covariates : ndarray
+        Columns to adjust for, of the rows that are scored.
+    classes : bool
+        Whether the target has classes, as for ``f_classif``.
+    """
+
+    def __init__(self, covariates: Floats, *, classes: bool) -> None:
+        self.covariates, self.classes = covariates, classes
+
+    def __call__(self, X: Any, y: Any) -> tuple[Floats, Floats]:
+        target = Target.of(y, self.classes)
+        kinds = 0 if target.classes is None else target.classes.size
+        columns = 1.0 * (target.values[:, None] == np.arange(kinds)) if kinds else target.values[:, None]
+        f, n_target, n_free = moments_of.partial_f(
+            moments_of.adjusted(np.asarray(X, dtype=np.float64), columns, self.covariates)
+        )
+        return f, stats.f.sf(f, n_target, n_free) if n_free > 0 else np.full(f.size, np.nan)
 
 
 class Golub(_Moments):

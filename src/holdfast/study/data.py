@@ -1,9 +1,9 @@
 """The data of a study: features, covariates, target, groups; and the record of them that its store keeps."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from holdfast.checks import as_column, check_unique, type_name
+from holdfast.declared import did_you_mean
 from holdfast.io.doubts import Doubt, describe_equal_rows, find_doubts, settle_doubts, warn_of_doubts
 from holdfast.io.questions import quote_names
 from holdfast.io.record import DataRecord
 from holdfast.io.table import Table, covariate_columns
 from holdfast.resampling import Samples
+from holdfast.selection import FeatureGroups, GroupWeight
 from holdfast.text import format_count, join_first
+
+if TYPE_CHECKING:
+    from holdfast.study.study import Study
 
 PredictionTask = Literal["classification", "regression"]
 FEW = 20  # a target of more different whole numbers than this is not taken for classes unless the user says so
@@ -43,6 +48,14 @@ class StudyData:
         Whether the features came with names.
     classes : array or None
         The classes, sorted; None if numbers are predicted.
+    feature_groups : FeatureGroups or None
+        The features that the columns of X belong to; None if each column is a feature.
+    sample_weight : array or None
+        What each row weighs.
+    sites : array or None
+        Where each row comes from.
+    adjusts : bool
+        Whether the selection is adjusted for covariates and sites.
     """
 
     X: Any
@@ -52,6 +65,10 @@ class StudyData:
     names: list[str]
     named: bool
     classes: NDArray[Any] | None
+    feature_groups: FeatureGroups | None = None
+    sample_weight: NDArray[np.float64] | None = None
+    sites: NDArray[Any] | None = None
+    adjusts: bool = False
 
     @property
     def task(self) -> PredictionTask:
@@ -62,6 +79,26 @@ class StudyData:
     def n_classes(self) -> int:
         """Number of classes; 0 if numbers are predicted."""
         return 0 if self.classes is None else self.classes.size
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of X: those of the features, unless several columns form one."""
+        if self.feature_groups is None:
+            return self.names
+        return list(self.X.columns) if self.named else [f"x{column}" for column in range(self.X.shape[1])]
+
+    def columns_of(self, features: NDArray[Any]) -> NDArray[Any]:
+        """The columns of features, one feature after the other."""
+        if self.feature_groups is None:
+            return features
+        return np.concatenate([np.empty(0, np.int64), *(self._columns_of[feature] for feature in features)])
+
+    @cached_property
+    def _columns_of(self) -> list[NDArray[np.int64]]:
+        assert self.feature_groups is not None
+        by_feature = np.argsort(self.feature_groups.feature_of, kind="stable")
+        sizes = np.bincount(self.feature_groups.feature_of, minlength=len(self.names))
+        return np.split(by_feature, np.cumsum(sizes)[:-1])
 
     # What every process makes once, when it is asked for
 
@@ -74,6 +111,16 @@ class StudyData:
     def samples(self) -> Samples:
         """What a perturbation knows of the rows: their number, classes and groups, all numbered."""
         return Samples.of(len(self.y), None if self.classes is None else self.target, self.groups)
+
+    @cached_property
+    def adjustment(self) -> NDArray[np.float64]:
+        """What the selection is adjusted for: the covariates, and a 0/1 column for each site but the first."""
+        columns = [np.empty((len(self.y), 0))]
+        if self.covariates is not None:
+            columns.append(self.covariates)
+        if self.sites is not None:
+            columns.append(1.0 * (self.sites[:, None] == np.unique(self.sites)[1:]))
+        return np.hstack(columns)
 
     @cached_property
     def table(self) -> Any:
@@ -106,6 +153,24 @@ class StudyData:
         except (ValueError, TypeError):
             return None
 
+    @cached_property
+    def effect_table(self) -> NDArray[Any] | None:
+        """The features as numbers, for effects; None if there are none for such data.
+
+        Features that are no numbers, or several columns, are nan.
+        """
+        table = self.own_numbers
+        if table is None:
+            numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in getattr(self.X, "dtypes", ())]
+            if not any(numeric):
+                return None
+            table = np.full(self.X.shape, np.nan)
+            table[:, numeric] = self.X.loc[:, numeric].to_numpy(dtype=np.float64, na_value=np.nan)
+        if self.feature_groups is None:
+            return table
+        columns = [columns[0] if columns.size == 1 else -1 for columns in self._columns_of]
+        return np.where(np.array(columns) < 0, np.nan, table[:, columns])
+
 
 def _describe_texts(X: Any) -> str:
     """Say which columns of a frame hold no numbers, and what to do; empty if none is found."""
@@ -127,9 +192,11 @@ class GivenData(NamedTuple):
     y: Any
     groups: Any
     table: Table | None
+    sample_weight: Any = None
+    sites: Any = None
 
 
-def take_data(X: Any, y: Any, groups: Any) -> GivenData:
+def take_data(X: Any, y: Any, groups: Any, sample_weight: Any = None, sites: Any = None) -> GivenData:
     """Features, target and groups, of a table that brings all three, or as they were given one by one."""
     if not isinstance(X, Table):
         if y is None:
@@ -137,11 +204,11 @@ def take_data(X: Any, y: Any, groups: Any) -> GivenData:
                 "Expected a target y with X, got none; give both, or a table of hf.read_table() alone, or to "
                 "Study.run() a frame or AnnData with target= and the name of a column."
             )
-        return GivenData(X, y, groups, None)
-    for name, value in (("y", y), ("groups", groups)):
+        return GivenData(X, y, groups, None, sample_weight, sites)
+    for name, value in (("y", y), ("groups", groups), ("sample_weight", sample_weight), ("sites", sites)):
         if value is not None:
             raise ValueError(f"Expected a table alone, which brings its own {name}, got {name}= as well.")
-    return GivenData(X.X, X.y, X.groups, X)
+    return GivenData(X.X, X.y, X.groups, X, X.weights, X.sites)
 
 
 def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[str] | bool = ()) -> DataRecord:
@@ -156,22 +223,26 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
     facts: dict[str, Any] = {
         "rows": len(data.y), "features": len(data.names), "task": data.task, "classes": classes,
     }  # fmt: skip
+    structure = describe_structure(data)
     if given.table is not None:
         record = replace(given.table.record, **facts)
         doubts, notes = settle_doubts(record.doubts, treat_as_feature)
         known = warn_of_doubts(record.doubts)
         warnings = [*warn_of_doubts(doubts), *(warning for warning in record.warnings if warning not in known)]
-        return replace(record, doubts=tuple(doubts), notes=(*record.notes, *notes), warnings=tuple(warnings))
+        return replace(
+            record, doubts=tuple(doubts), notes=(*record.notes, *notes, *structure), warnings=tuple(warnings)
+        )
     aligned = [
         f"Put {name} into the order of the rows of X, by their labels."
-        for name, values in (("y", given.y), ("groups", given.groups))
+        for name in ("y", "groups", "sample_weight", "sites")
+        for values in (getattr(given, name),)
         if _align(values, given.X, name) is not values
     ]
     shape = getattr(given.X, "shape", (len(data.y), len(data.names)))
     target, groups, equal_rows = _name(given.y), _name(given.groups), 0
     doubts, notes, warnings = list[Doubt](), list[str](), list[str]()
     if treat_as_feature is not True and not sp.issparse(data.X):
-        frame = data.X if isinstance(data.X, pd.DataFrame) else pd.DataFrame(data.X, columns=data.names, copy=False)
+        frame = data.X if isinstance(data.X, pd.DataFrame) else pd.DataFrame(data.X, columns=data.columns, copy=False)
         doubts, notes = settle_doubts(find_doubts(frame, data.y, data.groups, target, groups), treat_as_feature)
         equal_rows, repeats = describe_equal_rows(frame, data.y)
         warnings = [*warn_of_doubts(doubts), *repeats]
@@ -181,12 +252,39 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
         target=target,
         groups=groups,
         n_groups=None if data.groups is None else int(np.unique(data.groups).size),
-        notes=(*aligned, *notes),
+        notes=(*aligned, *notes, *structure),
         warnings=tuple(warnings),
         equal_rows=equal_rows,
         doubts=tuple(doubts),  # the columns stay in the study
         **facts,
     )
+
+
+def describe_structure(data: StudyData) -> list[str]:
+    """Say in notes how the columns and rows of the data belong together."""
+    notes = []
+    if data.feature_groups is not None:
+        sizes = np.bincount(data.feature_groups.feature_of)
+        groups = [name for name, size in zip(data.names, sizes.tolist(), strict=True) if size > 1]
+        alone = int((sizes == 1).sum())
+        notes.append(
+            f"{format_count(int(sizes[sizes > 1].sum()), 'column')} form {format_count(len(groups), 'group')}, each "
+            f"selected and counted as one feature ({join_first(groups)})"
+            + (f"; {format_count(alone, 'column')} are features by themselves." if alone else ".")
+        )
+    if data.sample_weight is not None:
+        low, high = data.sample_weight.min(), data.sample_weight.max()
+        notes.append(f"Rows have weights, from {low:.3g} to {high:.3g}, in selectors, models and scores.")
+    if data.sites is not None:
+        rows = np.unique(data.sites, return_counts=True)[1]
+        notes.append(f"Rows come from {rows.size} sites, of {rows.min()} to {rows.max()} rows.")
+    if data.adjusts:
+        what = [
+            *(["the covariates"] if data.covariates is not None else []),
+            *(["the sites"] if data.sites is not None else []),
+        ]
+        notes.append(f"The selection is adjusted for {' and '.join(what)}, within each resample.")
+    return notes
 
 
 def _name(column: Any) -> str | None:
@@ -215,12 +313,23 @@ def _align(values: Any, X: Any, name: str) -> Any:
 
 
 def prepare_data(
-    X: Any, y: Any, groups: Any, covariates: Sequence[Any], task: PredictionTask | None, estimator: Any
+    X: Any,
+    y: Any,
+    groups: Any,
+    covariates: Sequence[Any],
+    task: PredictionTask | None,
+    estimator: Any,
+    feature_groups: Any = None,
+    group_weight: GroupWeight = "largest",
+    sample_weight: Any = None,
+    sites: Any = None,
+    adjust: bool | None = False,
 ) -> StudyData:
-    """Check features, target and groups, and separate the covariates."""
+    """Check features, target and groups, separate the covariates, and find the features that columns belong to."""
     if type(X).__module__.startswith("polars"):
         X = pd.DataFrame({name: X[name].to_numpy() for name in X.columns})
     y, groups = _align(y, X, "y"), _align(groups, X, "groups")
+    sample_weight, sites = _align(sample_weight, X, "sample_weight"), _align(sites, X, "sites")
     X = X if isinstance(X, pd.DataFrame) else X.tocsr() if sp.issparse(X) else np.asarray(X)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"Expected X with one row per sample and one column per feature, got shape {X.shape}.")
@@ -234,15 +343,165 @@ def prepare_data(
         raise ValueError(f"Expected texts or numbers in y, got {type_name(target[0])} in row 0; convert them to texts.")
     covariate_names = covariate_columns(names, map(str, covariates))
     features, values = _separate_covariates(X, names, covariate_names) if covariate_names else (X, None)
-    return StudyData(
+    columns = [name for name in names if name not in set(covariate_names)]
+    grouped = None if feature_groups is None else group_columns(feature_groups, columns, group_weight)
+    data = StudyData(
         X=features,
         covariates=values,
         y=target,
         groups=None if groups is None else _column(groups, X.shape[0], "groups", "group"),
-        names=[name for name in names if name not in set(covariate_names)],
+        names=columns if grouped is None else grouped.names,
         named=named,
         classes=np.unique(target) if (task or _guess_task(target, estimator)) == "classification" else None,
+        feature_groups=grouped,
+        sample_weight=None if sample_weight is None else _check_weights(sample_weight, X.shape[0]),
+        sites=None if sites is None else _column(sites, X.shape[0], "sites", "site"),
+        adjusts=adjust is not False and (values is not None or sites is not None),
     )
+    if data.sites is not None:
+        _check_sites(data)
+    if data.adjusts:
+        _check_adjustment(data, covariate_names)
+    return data
+
+
+def _check_sites(data: StudyData) -> None:
+    """Raise if there is one site, a site of one row, or a group that lies in several."""
+    assert data.sites is not None
+    sites, codes, rows = np.unique(data.sites, return_inverse=True, return_counts=True)
+    if sites.size < 2:
+        raise ValueError(f"Expected rows of two sites or more in sites=, got {sites[0]} alone; leave sites= out.")
+    if rows.min() < 2:
+        raise ValueError(
+            f"Expected at least two rows of each site in sites=, got one of {sites[rows.argmin()]}; join it with "
+            "another site, or leave its row out."
+        )
+    if data.groups is not None:
+        groups, of_group = np.unique(data.groups, return_inverse=True)
+        pairs = np.unique(np.column_stack([of_group, codes]), axis=0)
+        several = np.flatnonzero(np.bincount(pairs[:, 0]) > 1)
+        if several.size:
+            raise ValueError(
+                f"Expected each group of rows within one site, got rows of group {groups[several[0]]} in several "
+                f"({several.size} such groups)."
+            )
+
+
+def _check_adjustment(data: StudyData, names: Sequence[str]) -> None:
+    """Raise if covariates are linear combinations of each other or of sites, or if sites determine a class."""
+    if data.covariates is not None and not np.isfinite(data.covariates).all():
+        raise ValueError(
+            "Expected covariates without missing values to adjust the selection for, got some; impute them before, or "
+            "give adjust=False."
+        )
+    table = np.column_stack([np.ones(len(data.y)), data.adjustment])
+    scaled = table / np.maximum(np.linalg.norm(table, axis=0), 1e-300)
+    for last in range(2, table.shape[1] + 1):
+        if np.linalg.matrix_rank(scaled[:, :last], tol=1e-8) < last:
+            of_sites = [] if data.sites is None else [f"site {site}" for site in np.unique(data.sites)[1:]]
+            known = [*names, *of_sites]
+            raise ValueError(
+                f"Expected covariates that are no linear combinations of each other, got {known[last - 2]!r}, which "
+                "the others, the sites and an intercept determine; leave it out."
+            )
+    if data.sites is None or data.classes is None:
+        return
+    sites, of_row = np.unique(data.sites, return_inverse=True)
+    counts = np.zeros((sites.size, data.n_classes), dtype=np.int64)
+    np.add.at(counts, (of_row, data.target), 1)
+    if ((counts > 0).sum(axis=1) == 1).all():
+        shown = pd.DataFrame(counts, index=pd.Index(sites, name="site"), columns=list(data.classes))
+        raise ValueError(
+            "Expected rows of several classes at some site, got sites that determine the class, so that nothing is "
+            f"left of it after adjustment; give adjust=False.\n{shown.to_string()}"
+        )
+
+
+def _check_weights(given: Any, n_rows: int) -> NDArray[np.float64]:
+    """Weights of rows as numbers above 0."""
+    try:
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("Expected numbers above 0 as sample_weight=, got something else.") from None
+    if weights.shape != (n_rows,):
+        raise ValueError(f"Expected one weight for each of {n_rows} rows in sample_weight=, got shape {weights.shape}.")
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if wrong.size:
+        raise ValueError(
+            f"Expected weights above 0 in sample_weight=, got {weights[wrong[0]]:g} in row {wrong[0]} ({wrong.size} "
+            "such); leave such rows out."
+        )
+    return weights
+
+
+def prepare_for(
+    study: "Study", X: Any, y: Any, groups: Any = None, task: PredictionTask | None = None, **of_rows: Any
+) -> StudyData:
+    """Prepare data as a study takes them; ``task`` is what is known of it otherwise, ``of_rows`` weights and sites."""
+    return prepare_data(
+        X, y, groups, study.covariates, study.task or task, study.estimator, study.feature_groups, study.group_weight,
+        adjust=study.adjust, **of_rows,
+    )  # fmt: skip
+
+
+def group_columns(given: Any, columns: list[str], weight: GroupWeight = "largest") -> FeatureGroups:
+    """Find the feature of each column: its group, or the column itself if it is in none.
+
+    Parameters
+    ----------
+    given : mapping, Series or sequence
+        The columns of each group; or the group of each column, in their order or, in a Series, by their names. A
+        column whose group is missing is a feature by itself.
+    columns : list of str
+        The columns that can be selected.
+    weight : {"largest", "mean"}
+        What a group weighs.
+    """
+    number = {name: position for position, name in enumerate(columns)}
+    group_of: dict[str, str] = {}
+    if isinstance(given, Mapping):
+        for group, members in given.items():
+            members = [members] if isinstance(members, str) else list(members)
+            if not members:
+                raise ValueError(f"Expected columns in each of feature_groups=, got none in {group!r}; leave it out.")
+            for member in map(str, members):
+                if member not in number:
+                    hint = did_you_mean(member, columns)
+                    raise ValueError(
+                        f"Expected columns to select from in feature_groups=, got {member!r} in {group!r}, which is "
+                        f"none of the {len(columns)} columns{hint or '.'}"
+                    )
+                if group_of.setdefault(member, str(group)) != str(group):
+                    raise ValueError(
+                        f"Expected groups without columns in common in feature_groups=, got {member!r} in "
+                        f"{group_of[member]!r} and {str(group)!r}; repeat the column in X under another name, or keep "
+                        "it in one."
+                    )
+    else:
+        if isinstance(given, pd.Series) and not isinstance(given.index, pd.RangeIndex):
+            labels = given.set_axis(given.index.map(str))
+            if labels.index.has_duplicates:
+                twice = labels.index[labels.index.duplicated()][0]
+                raise ValueError(f"Expected one group for each column in feature_groups=, got {twice!r} twice.")
+            given = [labels.get(name) for name in columns]
+        listed = list(given)
+        if len(listed) != len(columns):
+            raise ValueError(
+                f"Expected a group for each of {len(columns)} columns in feature_groups=, got {len(listed)}; give None "
+                "for a column that belongs to none."
+            )
+        group_of = {name: str(group) for name, group in zip(columns, listed, strict=True) if not pd.isna(group)}
+    for name in columns:
+        if (name in group_of.values() and group_of.get(name, name) != name) or (
+            name not in group_of and name in group_of.values()
+        ):
+            raise ValueError(
+                f"Expected names of groups that no other column has, got {name!r} for both; rename the group."
+            )
+    features = list(dict.fromkeys(group_of.get(name, name) for name in columns))
+    position = {name: feature for feature, name in enumerate(features)}
+    feature_of = np.array([position[group_of.get(name, name)] for name in columns], dtype=np.int64)
+    return FeatureGroups(feature_of, features, weight)
 
 
 def _column(values: Any, n: int, name: str, what: str) -> NDArray[Any]:

@@ -18,15 +18,19 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.feature_selection import f_classif, f_regression
 from sklearn.pipeline import Pipeline
 
 from holdfast.io.estimators import read_selection, set_seeds
 from holdfast.resampling import Split
-from holdfast.selection import RefitsMany, Selection
+from holdfast.selection import RefitsMany, Selection, count_for_features
+from holdfast.selectors.base import Selector
 from holdfast.selectors.catalog import SELECTORS
+from holdfast.selectors.filters import PartialF
 from holdfast.study.memory import gc_paused
 from holdfast.study.plan import describe
 from holdfast.text import shorten
@@ -420,8 +424,11 @@ class Family:
         """What all splits share; None if there is nothing. Selectors that take groups of rows get them."""
         if not self.batched or self.refusal:
             return None
-        groups_argument = _groups_for(self.selector.prepare, data.samples.groups)
-        return self.selector.prepare(self._numbers(data), data.y, self.fitted_settings, **groups_argument)
+        known = {"groups": data.samples.groups, "covariates": data.adjustment if data.adjusts else None}
+        arguments = {
+            name: value for name, value in known.items() if value is not None and _takes(self.selector.prepare, name)
+        }
+        return self.selector.prepare(self._numbers(data), data.y, self.fitted_settings, **arguments)
 
     def _numbers(self, data: "StudyData") -> NDArray[Any]:
         own = data.own_numbers if self.traits.any_precision else None
@@ -435,14 +442,22 @@ class Family:
         if self.batched and not self.refusal and not any(split.change or split.reseed for split in splits):
             # with all settings that share an order with one of them: a fit is always the same piece of work
             begun, wanted = perf_counter(), set(settings)
+            weights = data.sample_weight
+            weighted = splits if weights is None else [split.weighted(weights) for split in splits]
             companions = [ordering.fitted for ordering in self.orderings if not wanted.isdisjoint(ordering.fitted)]
             fitted = sorted(wanted.union(*companions))
             parameters = [self.fitted_settings[setting] for setting in fitted]
             is_ours = type(self.selector).__module__.startswith("holdfast.")
             try:
                 with gc_paused() if is_ours else nullcontext():
-                    batch = list(self.selector.refit_many(shared, self._numbers(data), data.y, splits, parameters))
-            except Exception:  # the fit that is to blame shows when each is made by itself
+                    if data.feature_groups is None:
+                        X = self._numbers(data)
+                        batch = list(self.selector.refit_many(shared, X, data.y, weighted, parameters))
+                    else:
+                        batch += self._refit_groups(shared, data, weighted, parameters)
+            except Exception as error:  # the fit that is to blame shows when each is made by itself
+                if data.adjusts:
+                    batch = [[error] * len(fitted) for _ in splits]
                 log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
             seconds = (perf_counter() - begun) / (len(splits) * len(parameters))
             for split, results in zip(splits, batch, strict=False):
@@ -451,30 +466,78 @@ class Family:
         for split in splits[len(batch) :]:
             yield self._collect(self._fit_split(data, split, settings), split, settings)
 
+    def _refit_groups(
+        self, shared: Any, data: "StudyData", splits: Sequence[Split], settings: Sequence[Mapping[str, Any]]
+    ) -> list[list[Selection | Exception]]:
+        """Fit many resamples, and cut what they prefer of columns to as many features as each setting asks for.
+
+        A selector that goes through columns one by one goes on until they belong to that many features.
+        """
+        groups, n_features, more = data.feature_groups, len(data.names), 1
+        assert groups is not None
+        fit = getattr(self.selector, "prefer_many", self.selector.refit_many)
+        while True:
+            asked = [
+                self._asked_size(setting) if hasattr(self.selector, "n_features") else None for setting in settings
+            ]
+            larger = [
+                {**setting, **({} if size is None or more == 1 else {"n_features": size * more})}
+                for setting, size in zip(settings, asked, strict=True)
+            ]
+            batch, too_few = list[list[Selection | Exception]](), False
+            for split, selections in zip(splits, fit(shared, self._numbers(data), data.y, splits, larger), strict=True):
+                batch.append([])
+                for setting, size, selection in zip(settings, asked, selections, strict=True):
+                    chosen: Selection | Exception = selection
+                    if isinstance(selection, Selection) and selection.order is not None and size is not None:
+                        of_order = groups.feature_of[selection.order]
+                        reached = np.cumsum(~pd.Series(of_order).duplicated().to_numpy())
+                        first = Selection.first(selection.order[reached <= size], selection.model, selection.note)
+                        chosen = count_for_features(first, groups, data.columns)
+                        exhausted = selection.order.size < size * more
+                        too_few |= reached.max(initial=0) < min(size, n_features) and not exhausted
+                    elif isinstance(selection, Selection):
+                        chosen = count_for_features(selection, groups, data.columns)
+                        if chosen.kind != "subset" and isinstance(self.selector, Selector):
+                            chosen = clone(self.selector).set_params(**setting)._cut(chosen, n_features, split.seed)
+                    batch[-1].append(chosen)
+            if not too_few or "n_features" not in self.traits.shared_parameters:
+                return batch
+            more *= 2
+
     def _fit_split(self, data: "StudyData", split: Split, settings: Sequence[int]) -> dict[int, Fit]:
         """Clone the selector, set its parameters and fit it to the rows of the split, setting by setting."""
         try:
             if self.refusal:
                 raise ValueError(self.refusal)
             X, y = split.data(data.X, data.y)
-            groups = None if data.samples.groups is None else data.samples.groups[split.train]
+            of_rows = {"groups": data.samples.groups, "sample_weight": data.sample_weight}
+            of_rows = {name: values[split.train] for name, values in of_rows.items() if values is not None}
         except Exception as error:
             return dict.fromkeys(settings, Fit(error, 0.0))
-        return {setting: self._fit((X, y), groups, data.names, split, setting) for setting in settings}
+        return {setting: self._fit((X, y), of_rows, data, split, setting) for setting in settings}
 
     def _fit(
-        self, train: tuple[Any, Any], groups: NDArray[Any] | None, names: Sequence[str], split: Split, setting: int
+        self, train: tuple[Any, Any], of_rows: Mapping[str, Any], data: "StudyData", split: Split, setting: int
     ) -> Fit:
         begun, parameters = perf_counter(), self.fitted_settings[setting]
         try:
             estimator = clone(self.selector)
             if parameters:
                 estimator.set_params(**{name: clone(value, safe=False) for name, value in parameters.items()})
+            if data.adjusts:
+                _adjust_scores(estimator, data.adjustment[split.train])
             set_seeds(estimator, split.seed, always=split.reseed)
             with config_context(skip_parameter_validation=setting in self._validated):
-                estimator.fit(*train, **_groups_in_steps(estimator, groups))
+                estimator.fit(*train, **fit_arguments(estimator, of_rows))
             self._validated.add(setting)
-            result: Selection | Exception = read_selection(estimator, names, ordered=self.cuts != [None])
+            counts_groups = data.feature_groups is not None and self.batched and isinstance(estimator, Selector)
+            selection = read_selection(
+                estimator, data.columns, ordered=counts_groups or self.cuts != [None], groups=data.feature_groups
+            )
+            if counts_groups and selection.kind != "subset":
+                selection = estimator._cut(selection, len(data.names), split.seed)
+            result: Selection | Exception = selection
         except Exception as error:
             result = error
         except SystemExit as leaving:
@@ -532,14 +595,32 @@ class Family:
         return Order(columns, longest.smallest, columns.size < asked, stored)
 
 
-def _groups_for(method: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
-    """Groups of rows as an argument of a method that names one for them."""
-    return {"groups": groups} if groups is not None and "groups" in inspect.signature(method).parameters else {}
+def _takes(method: Any, name: str) -> bool:
+    """Whether a method has a parameter of this name."""
+    return name in inspect.signature(method).parameters
 
 
-def _groups_in_steps(estimator: Any, groups: NDArray[Any] | None) -> dict[str, Any]:
-    """Groups of rows as arguments of a fit: of the estimator, or those of the steps of a Pipeline."""
-    if not isinstance(estimator, Pipeline):
-        return _groups_for(estimator.fit, groups)
-    fits = {name: step.fit for name, step in estimator.steps if hasattr(step, "fit")}
-    return {f"{name}__groups": groups for name, fit in fits.items() if _groups_for(fit, groups)}
+def fit_arguments(estimator: Any, of_rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Groups and weights of rows as arguments of a fit: of the estimator, or of the steps of a Pipeline."""
+    if isinstance(estimator, Pipeline):
+        steps = [(f"{name}__", step) for name, step in estimator.steps if hasattr(step, "fit")]
+        return {
+            f"{prefix}{name}": values for prefix, step in steps for name, values in fit_arguments(step, of_rows).items()
+        }
+    return {name: values for name, values in of_rows.items() if takes_argument(estimator, name)}
+
+
+def _adjust_scores(estimator: Any, covariates: NDArray[np.float64]) -> None:
+    """Make scikit-learn's univariate selectors score features next to covariates of the rows they are fitted to."""
+    for name, value in estimator.get_params(deep=True).items():
+        if name.rpartition("__")[2] == "score_func" and value in (f_classif, f_regression):
+            estimator.set_params(**{name: PartialF(covariates, classes=value is f_classif)})
+
+
+def takes_argument(estimator: Any, name: str) -> bool:
+    """Whether a fit takes this of rows, or hands it on to an estimator that does, as SelectFromModel does."""
+    if _takes(estimator.fit, name):
+        return True
+    inner = getattr(estimator, "estimator", None)
+    hands_on = any(part.kind is part.VAR_KEYWORD for part in inspect.signature(estimator.fit).parameters.values())
+    return name == "sample_weight" and hands_on and hasattr(inner, "fit") and takes_argument(inner, name)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast.checks import check_whole
-from holdfast.study.data import prepare_data, take_data
+from holdfast.study.data import prepare_data, prepare_for, take_data
 from holdfast.study.plan import describe, fingerprint, list_differences, versions
 from holdfast.study.running import Report, StudyRun, extend, make_reporter
 from holdfast.study.store import (
@@ -79,7 +79,7 @@ class Match(NamedTuple):
     total: int
 
 
-def match_store(study: "Study", X: Any, y: Any, groups: Any, store: Path) -> Match | None:
+def match_store(study: "Study", data: "Table", store: Path) -> Match | None:
     """Compare a study that is to be run with the one in a store; None if the store holds none yet.
 
     The store holds this study if plan and selectors are the same and it has no candidate that this study lacks.
@@ -87,7 +87,10 @@ def match_store(study: "Study", X: Any, y: Any, groups: Any, store: Path) -> Mat
     stored = read_plan(store)
     if stored is None:
         return None
-    run = StudyRun(study, prepare_data(X, y, groups, study.covariates, study.task, study.estimator), True)
+    if study.adjust is None:
+        study = replace(study, adjust=stored.plan.get("adjust", False))
+    of_rows: dict[str, Any] = {"sample_weight": data.weights, "sites": data.sites}
+    run = StudyRun(study, prepare_for(study, data.X, data.y, data.groups, **of_rows), True)
     candidates = sum(len(family.names) for family in run.families)
     total = candidates * max(stored.n_splits, run.perturbation.get_n_splits())
     return Match(_compare(stored, run), stored.done, total)
@@ -130,7 +133,7 @@ def run_in_default_store(
         path, match = Path(f"{name}-study{'' if number == 1 else f'-{number}'}.db"), None
         try:
             if os.path.lexists(path):
-                match = match_store(study, data.X, data.y, data.groups, path)
+                match = match_store(study, data, path)
         except StoreError:
             others[str(path)] = "is no store of a study that can be used"
             continue
@@ -161,7 +164,7 @@ def run_in_default_store(
 def check_same_data(result: "StudyTables", table: Any, source: str) -> None:
     """Raise if a table does not hold the data of a study; ``source`` says where the table comes from."""
     data = prepare_data(table.X, table.y, table.groups, result.plan["keep"], result.task, None)
-    given, stored = fingerprint(data.X, data.y, data.groups, data.covariates, data.names), result.plan["data"]
+    given, stored = fingerprint(data.X, data.y, data.groups, data.covariates, data.columns), result.plan["data"]
     differs = [key for key in given if given[key] != stored.get(key)]
     if differs:
         raise ValueError(
@@ -358,7 +361,9 @@ def verify_study(
         raise StoreError(f"Expected a study in {store}, got a store that was never begun.")
     study = replace(self, selectors={name: part for name, part in self.selectors.items() if name in stored.selectors})
     task = study.task or (None if given.table is None else given.table.task)
-    data = prepare_data(given.X, given.y, given.groups, study.covariates, task, study.estimator)
+    study = replace(study, adjust=bool(stored.plan.get("adjust")))
+    of_rows: dict[str, Any] = {"sample_weight": given.sample_weight, "sites": given.sites}
+    data = prepare_for(study, given.X, given.y, given.groups, task, **of_rows)
     known = [name for names in stored.candidates.values() for name in names]
     run = StudyRun(study, data, bool(stored.plan["keep_predictions"]), unsuitable="record")
     run.only = [name for name in run.candidates if name in known]

@@ -2,20 +2,22 @@
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.base import OneToOneFeatureMixin, clone, is_classifier
-from sklearn.feature_selection import chi2, f_classif, mutual_info_classif
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, clone, is_classifier
+from sklearn.feature_selection import chi2, f_classif, f_regression, mutual_info_classif
 
+from holdfast.io.estimators import Made, MixingStepError, columns_after, preserve_random_state
 from holdfast.models import MODELS
+from holdfast.resampling.split import take
 from holdfast.selectors.base import Selector
 from holdfast.study.data import StudyData
-from holdfast.study.families import Family
+from holdfast.study.families import Family, takes_argument
 from holdfast.text import join_first
 
 MAX_SHOWN = 60
@@ -224,6 +226,122 @@ def _takes_gaps(estimator: Any) -> bool:
 def _passes_gaps_on(step: Any) -> bool:
     scales = isinstance(step, OneToOneFeatureMixin) and type(step).__module__.startswith("sklearn.preprocessing")
     return hasattr(step, "get_support") or (scales and not hasattr(step, "categories"))
+
+
+# Weights of rows
+
+
+def check_weights(data: StudyData, families: Sequence[Family], estimator: Any, scorers: Mapping[str, Any]) -> None:
+    """Raise if rows have weights and a selector, the model or a score would not take them."""
+    if data.sample_weight is None:
+        return
+    whole = bool((data.sample_weight == np.round(data.sample_weight)).all())
+    refusing = {
+        name: variants[0]
+        for name, variants in _parts(families, estimator).items()
+        if not any(_takes_weights(part, whole) for part in variants)
+    }
+    if refusing:
+        others = "" if whole else " of any size"
+        raise ValueError(
+            f"Expected selectors and models that take weights{others} for sample_weight=, got {_list_parts(refusing)}; "
+            "leave them or the weights out" + ("." if whole else ", or give whole numbers, which more of them take.")
+        )
+    for name, scorer in scorers.items():
+        function = getattr(scorer.scorer, "_score_func", None)
+        if function is None or "sample_weight" not in inspect.signature(function).parameters:
+            raise ValueError(f"Expected scores that take weights for sample_weight=, got {name!r}, which does not.")
+
+
+def _takes_weights(estimator: Any, whole: bool) -> bool:
+    """Whether what selects and predicts takes weights; holdfast's selectors take whole ones at least."""
+    steps = _steps(estimator)
+    if steps is not None:
+        return all(_takes_weights(step, whole) for step in steps if hasattr(step, "get_support") or step is steps[-1])
+    if isinstance(estimator, Selector):
+        return whole or estimator.takes_weights
+    return takes_argument(estimator, "sample_weight")
+
+
+# Adjustment
+
+
+def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: Any) -> None:
+    """Raise if the selection is to be adjusted for covariates or sites, and a selector cannot be."""
+    if not data.adjusts:
+        return
+    refusing = {
+        family.name: variants[0]
+        for family in families
+        for variants in [_parts([family], None)[family.name]]
+        if not all(_adjusts(part, data, family.candidates.sizes is not None) for part in variants)
+    }
+    if refusing:
+        offers = "AnovaF or SelectKBest(f_classif)" if data.n_classes else "ElasticNetPath or SelectKBest(f_regression)"
+        raise ValueError(
+            f"Expected selectors that can be adjusted for covariates and sites ({offers}), got "
+            f"{_list_parts(refusing)}; give adjust=False (--adjust no) to select as if there were none."
+        )
+    if perturbation.about.name in ("noise", "new_seeds"):
+        raise ValueError(
+            f"Expected resamples of rows to adjust the selection in, got {perturbation}; give adjust=False "
+            "(--adjust no)."
+        )
+
+
+def _adjusts(estimator: Any, data: StudyData, ordered: bool) -> bool:
+    """Whether a selector can be adjusted: by its formula, by a fit to residuals, or by scores of single features."""
+    steps = _steps(estimator)
+    if steps is not None:
+        selecting = [step for step in steps if hasattr(step, "get_support")]
+        is_last = selecting[-1:] == steps[-1:]
+        return bool(selecting) and (is_last or not ordered) and all(_adjusts(of, data, ordered) for of in selecting)
+    if isinstance(estimator, Selector):
+        by_residuals = estimator.adjusts == "residuals" and data.classes is None
+        return estimator.adjusts == "formula" or by_residuals
+    return getattr(estimator, "score_func", None) in (f_classif, f_regression)
+
+
+# Columns that steps make
+
+TRIAL_ROWS = 200
+"""To so many rows the steps of a pipeline are fitted to see which columns they make."""
+
+
+def check_made_columns(data: StudyData, families: Sequence[Family]) -> None:
+    """Raise if a step of a selector's pipeline mixes columns, so that what is selected after it has no names.
+
+    Steps that make columns are fitted to a few rows, and the names of what they make are read. Steps that select are
+    left out of this: they make none. A step that cannot be fitted is left to the fits, which record why.
+    """
+    for name, variants in _parts(families, None).items():
+        for selector in variants:
+            try:
+                _try_steps(selector, data)
+            except MixingStepError as error:
+                raise MixingStepError(error.what, f" in {name}") from None
+
+
+def _try_steps(selector: Any, data: StudyData) -> None:
+    """Fit the steps of a pipeline before the last one to some of the rows, and follow the columns through them."""
+    while not hasattr(selector, "steps") and hasattr(selector, "estimator"):
+        selector = selector.estimator  # of a search over the pipeline
+    steps = [step for step in _steps(selector) or () if not hasattr(step, "get_support")][:-1]
+    n_rows, made = len(data.y), Made(np.arange(len(data.columns)), data.columns)
+    few = np.unique(np.linspace(0, n_rows - 1, min(n_rows, TRIAL_ROWS)).astype(np.int64))
+    X, y = take(data.X, few), data.y[few]
+    for step in steps:
+        if isinstance(step, ClassNamePrefixFeaturesOutMixin) and len(set(made.sources.tolist())) > 1:
+            raise MixingStepError(f"{type(step).__name__}, which makes each column of all columns")
+        if isinstance(step, OneToOneFeatureMixin) and not hasattr(step, "categories"):
+            continue  # makes no columns, and those of the next step do not depend on it
+        try:
+            with warnings.catch_warnings(action="ignore"), preserve_random_state():
+                fitted = clone(step)
+                X = fitted.fit_transform(X, y)
+        except Exception:
+            return
+        made = columns_after(fitted, made)
 
 
 # Estimators

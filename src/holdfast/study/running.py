@@ -30,7 +30,14 @@ from holdfast.study.data import StudyData
 from holdfast.study.families import Family
 from holdfast.study.memory import gc_paused
 from holdfast.study.plan import describe, fingerprint
-from holdfast.study.requirements import check_classes, check_gaps, check_scored
+from holdfast.study.requirements import (
+    check_adjustment,
+    check_classes,
+    check_gaps,
+    check_made_columns,
+    check_scored,
+    check_weights,
+)
 from holdfast.study.scoring import Baseline, Scoring, find_scorer, named_scoring, score_guesses
 from holdfast.study.store import Row, Store
 from holdfast.study.tables import StudyTables, read_selected, read_snapshot
@@ -241,6 +248,9 @@ class StudyRun:
         refusals = check_classes(data, fitted, study.estimator, unsuitable)
         self.families = [replace(family, refusal=refusals.get(family.name, "")) for family in self.families]
         check_gaps(data, fitted, study.estimator)
+        check_made_columns(data, fitted)
+        check_weights(data, fitted, study.estimator, scorers)
+        check_adjustment(data, fitted, self.perturbation)
         self.work = WorkPlan(
             data=data,
             families=self.families,
@@ -264,8 +274,17 @@ class StudyRun:
     def plan(self) -> dict[str, Any]:
         """What results depend on."""
         study, data, model = self.study, self.data, self.work.scoring.block_model
+        structure: dict[str, Any] = {}  # what older plans do not know is left out where it is not used
+        if data.feature_groups is not None:
+            structure["feature_groups"] = describe(data.feature_groups._asdict())
+        if data.sample_weight is not None:
+            structure["sample_weight"] = describe(data.sample_weight)
+        if data.sites is not None:
+            structure["sites"] = describe(data.sites)
+        if data.adjusts:
+            structure["adjust"] = True
         return {
-            "data": fingerprint(data.X, data.y, data.groups, data.covariates, data.names),
+            "data": fingerprint(data.X, data.y, data.groups, data.covariates, data.columns),
             "perturbation": describe(self.perturbation.identity()),
             "random_state": int(study.random_state),
             "estimator": describe(study.estimator),
@@ -275,6 +294,7 @@ class StudyRun:
             "keep": [str(name) for name in study.covariates],
             "task": data.task,
             "keep_predictions": self.work.scoring.keep_predictions,
+            **structure,
         }
 
     def about(self, command: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -290,7 +310,7 @@ class StudyRun:
         }
         former = {name: old for old, name in FORMER_OPTIONS.items()}  # stores keep their keys
         why_no_effects = None
-        if data.own_numbers is None:
+        if data.effect_table is None:
             sparse = sp.issparse(data.X)
             why_no_effects = "the data are a sparse matrix" if sparse else "the features are not all numbers"
         return {
@@ -389,7 +409,7 @@ class StudyRun:
         left_out = self._score_guesses(scored - guessed)
         if left_out:
             store.add(BlockResult([], []), [], left_out)
-        lost = store.splits_without_effects() if self.data.own_numbers is not None else []
+        lost = store.splits_without_effects() if self.data.effect_table is not None else []
         if lost:
             stored = StudyTables(read_snapshot(store, trusted=True))
             for family in dict.fromkeys(family for family, _ in lost):
@@ -409,7 +429,7 @@ class StudyRun:
 
 def _find_block_model(study: "Study", data: StudyData) -> BlockModel | None:
     """The model in a form that fits whole blocks; None if there is none for it, or for such data."""
-    if study.estimator is None or not study.fast_models or sp.issparse(data.X):
+    if study.estimator is None or not study.fast_models or sp.issparse(data.X) or data.sample_weight is not None:
         return None
     if data.table.dtype in (np.float16, np.float32):  # scikit-learn would compute in as few digits
         return None

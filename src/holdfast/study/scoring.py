@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -44,6 +44,7 @@ from holdfast.resampling.split import take
 from holdfast.selection import FewerFeaturesWarning, Selection
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, predict_rules
 from holdfast.study.data import StudyData
+from holdfast.study.families import fit_arguments
 from holdfast.study.memory import gc_paused
 
 ANSWERS = ("predict", "predict_proba", "decision_function", "predict_log_proba")
@@ -174,7 +175,9 @@ def _predict_by_selectors(
     models = {
         number: cell.selection.model
         for number, cell in cells.items()
-        if not scoring.trains_on(cell.selection) and _predicts_target(cell.selection.model, data)
+        if data.sample_weight is None
+        and not scoring.trains_on(cell.selection)
+        and _predicts_target(cell.selection.model, data)
     }
     first = next(iter(models.values()), None)
     wanted = scoring.wanted_answers(lambda name: hasattr(first, name)) if models else None
@@ -211,7 +214,7 @@ def _predict_by_block_model(
     if model is None or wanted is None or not known:
         return None
     begun = perf_counter()
-    covariates = np.arange(len(data.names), data.model_table.shape[1])
+    covariates = np.arange(len(data.columns), data.model_table.shape[1])
     block = Block(
         X=data.model_table,
         y=data.target,
@@ -220,7 +223,9 @@ def _predict_by_block_model(
         tests=[split.test for split in splits],
         splits=np.array([cell.position for cell in known.values()]),
         columns=[
-            np.concatenate([cell.selection.values, covariates]) if covariates.size else cell.selection.values
+            np.concatenate([data.columns_of(cell.selection.values), covariates])
+            if covariates.size
+            else data.columns_of(cell.selection.values)
             for cell in known.values()
         ],
     )
@@ -239,7 +244,8 @@ def _predict_one(data: StudyData, scoring: Scoring, number: int, cell: Cell) -> 
     with record_warnings() as caught:
         try:
             model, X = fit_model(data, scoring, cell.split, cell.selection)
-            wanted = scoring.wanted_answers(lambda name: hasattr(model, name))
+            weighs = data.sample_weight is not None  # scikit-learn's scorers take the weights
+            wanted = None if weighs else scoring.wanted_answers(lambda name: hasattr(model, name))
             predictions = None if wanted is None else ask_model(model, X, wanted, data.classes)
             coefficients = [_read_coefficients(data, scoring, cell.selection, model)]
             if predictions is not None:
@@ -250,11 +256,20 @@ def _predict_one(data: StudyData, scoring: Scoring, number: int, cell: Cell) -> 
             standardized = standardize_coefficients(data, [cell], coefficients)[0]
             score = CellScore(predictions=predicted, coefficients=standardized)  # stored even if a score fails
             y = data.y[cell.split.test]
-            scores = {name: ask_scorer(name, scorer, answers, X, y) for name, scorer in scoring.scorers.items()}
+            asked = {
+                name: partial(scorer.scorer, **test_weights(data, cell.split))
+                for name, scorer in scoring.scorers.items()
+            }
+            scores = {name: ask_scorer(name, scorer, answers, X, y) for name, scorer in asked.items()}
             score = score._replace(scores=scores)
         except Exception as error:
             score = score._replace(failure=Failure.from_exception("score", error))
     return score._replace(note=join_warnings(caught), seconds=perf_counter() - begun)
+
+
+def test_weights(data: StudyData, split: Split) -> dict[str, Any]:
+    """The weights of held-out rows as an argument of a score; nothing without weights."""
+    return {} if data.sample_weight is None else {"sample_weight": data.sample_weight[split.test]}
 
 
 def _join_answers(several: Sequence[ModelAnswers]) -> ModelAnswers:
@@ -306,7 +321,8 @@ def fit_model(data: StudyData, scoring: Scoring, split: Split, selection: Select
     if not scoring.trains_on(selection):
         return selection.model, take(data.X, split.test)
     table, y = (data.table, data.y) if split.change is None else split.change(data.table, data.y)
-    train, test = table[np.ix_(split.train, selection.values)], data.table[np.ix_(split.test, selection.values)]
+    columns = data.columns_of(selection.values)
+    train, test = table[np.ix_(split.train, columns)], data.table[np.ix_(split.test, columns)]
     if data.covariates is not None:
         train, test = (
             (sp.hstack if sp.issparse(features) else np.hstack)([features, data.covariates[rows]])
@@ -318,7 +334,8 @@ def fit_model(data: StudyData, scoring: Scoring, split: Split, selection: Select
     model = clone(scoring.estimator)
     set_seeds(model, split.seed)
     with config_context(skip_parameter_validation="model" in scoring.validated):
-        model.fit(train, y[split.train])
+        weights = {} if data.sample_weight is None else {"sample_weight": data.sample_weight[split.train]}
+        model.fit(train, y[split.train], **fit_arguments(model, weights))
     scoring.validated.add("model")
     return model, test
 
@@ -327,20 +344,21 @@ def _read_coefficients(
     data: StudyData, scoring: Scoring, selection: Selection, model: Any
 ) -> NDArray[np.float64] | None:
     """The coefficients of the selected columns in a fitted model, and of the covariates after them; None without."""
+    columns = data.columns_of(selection.values)
     if selection.kind != "subset" or data.n_classes > 2:
         return None
     if type(model) in (LinearClassifier, LinearRegressor):
         if model.coef.shape[0] != 1:
             return None
-        if np.array_equal(model.columns, selection.values):
+        if np.array_equal(model.columns, columns):
             return model.coef[0]
         weight = dict(zip(model.columns.tolist(), model.coef[0].tolist(), strict=True))
-        return np.array([weight.get(column, 0.0) for column in selection.values.tolist()])
+        return np.array([weight.get(column, 0.0) for column in columns.tolist()])
     if scoring.estimator is None:  # a selector's model, of all features
-        coef = read_coefficients(model, len(data.names))
-        return None if coef is None else coef[selection.values]
+        coef = read_coefficients(model, len(data.columns))
+        return None if coef is None else coef[columns]
     n_covariates = 0 if data.covariates is None else data.covariates.shape[1]
-    return read_coefficients(model, selection.values.size + n_covariates)
+    return read_coefficients(model, columns.size + n_covariates)
 
 
 def standardize_coefficients(
@@ -348,7 +366,7 @@ def standardize_coefficients(
 ) -> list[Coefficients | None]:
     """Coefficients of each cell's features, ascending, times their standard deviations on its training rows."""
     standardized: list[Coefficients | None] = [None] * len(cells)
-    table = data.own_numbers
+    table = data.effect_table
     linear = [
         (number, cell, coef)
         for number, (cell, coef) in enumerate(zip(cells, coefficients or (), strict=False))
@@ -366,12 +384,20 @@ def standardize_coefficients(
         np.array([split.weights(table.shape[0]) for split in splits.values()], dtype=np.float64),
         [row[cell.position] for _, cell, _ in linear], columns, starts,
     )  # fmt: skip
-    raw = np.concatenate([coef[: cell.selection.values.size] for _, cell, coef in linear])
+    raw = np.concatenate([coef[_first_columns(data, cell.selection.values)] for _, cell, coef in linear])
     cell_of = np.repeat(np.arange(len(linear)), np.diff(starts))
     values = (raw * spreads).astype(np.float32)[np.argsort(cell_of * (used.size + 1) + columns, kind="stable")]
     for index, (number, _, _) in enumerate(linear):
         standardized[number] = values[starts[index] : starts[index + 1]]
     return standardized
+
+
+def _first_columns(data: StudyData, features: NDArray[Any]) -> NDArray[Any] | slice:
+    """Where the first column of each feature is among those of all; coefficients of several columns are nan anyway."""
+    if data.feature_groups is None:
+        return slice(features.size)
+    sizes = np.bincount(data.feature_groups.feature_of)[features]
+    return np.cumsum(sizes) - sizes
 
 
 def encode_predictions(predicted: Sequence[Any] | NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -491,6 +517,8 @@ def _score_strategy(
 
 def _find_answerable(data: StudyData, splits: Sequence[Split], strategy: str, truth: NDArray[Any]) -> Sequence[int]:
     """Positions of the splits on which the answers of scikit-learn's dummies are known without fitting one."""
+    if data.sample_weight is not None:
+        return []
     if strategy == COVARIATES or (data.classes is None and truth.dtype != np.float64 and truth.dtype.kind not in "iu"):
         return []
     if data.classes is None or strategy.startswith(ALWAYS):
@@ -558,14 +586,17 @@ def _score_guessing_model(
             model, y = DummyClassifier(strategy="constant", constant=np.array([labels[strategy]])), data.classes
         else:
             model = DummyClassifier(strategy=strategy, random_state=split.seed)
-        model.fit(np.zeros((y.size, 1)), y)
+        weights = None if data.sample_weight is None else data.sample_weight[split.train]
+        constant = strategy.startswith(ALWAYS) and data.classes is not None
+        model.fit(np.zeros((y.size, 1)), y, sample_weight=None if constant else weights)
     answers = Answers(model, X)
     for name, scorer in scorers.items():
         try:
-            asked = None if scorer.block is None else scorer.answer(lambda method: hasattr(model, method))
+            weighs = data.sample_weight is not None
+            asked = None if scorer.block is None or weighs else scorer.answer(lambda method: hasattr(model, method))
             predictions = None if asked is None else ask_model(answers, X, [asked], data.classes)
             if predictions is None:
-                scores[name] = float(scorer(answers, X, data.y[split.test]))
+                scores[name] = float(scorer.scorer(answers, X, data.y[split.test], **test_weights(data, split)))
             else:
                 block = score_block({name: scorer}, truth[split.test], predictions, data.classes)
                 scores[name] = float(block.values[name][0])

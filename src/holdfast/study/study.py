@@ -4,27 +4,34 @@ import logging
 import math
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from holdfast.declared import renamed
 from holdfast.io.record import DataRecord
-from holdfast.io.table import read_table
+from holdfast.io.table import Table, read_feature_groups, read_table
 from holdfast.kernels.jit import report_compilation
 from holdfast.kernels.libraries import check_device
 from holdfast.resampling import Bootstrap, as_perturbation
+from holdfast.selection import GroupWeight
 from holdfast.study import engines
-from holdfast.study.data import PredictionTask, StudyData, prepare_data, record_data, take_data
+from holdfast.study.data import (
+    PredictionTask,
+    StudyData,
+    prepare_for,
+    record_data,
+    take_data,
+)
 from holdfast.study.families import Candidates, Family, name_selectors
 from holdfast.study.matching import verify_study
 from holdfast.study.plan import versions
 from holdfast.study.requirements import check_estimator
 from holdfast.study.running import Line, Report, StudyRun, TargetPrecision, make_reporter, report_interruption
-from holdfast.study.store import estimate_bytes, open_to_write, repair
+from holdfast.study.store import estimate_bytes, open_to_write, read_plan, repair
 from holdfast.study.tables import StudyTables, make_result
 from holdfast.study.work import FastModels, Task, quantile_rows, run_block
 from holdfast.text import join_first
@@ -57,6 +64,16 @@ class Study:
         Names as ``sklearn.metrics.get_scorer_names()`` lists them; accuracy or r2 by default.
     covariates : sequence of str
         Columns (age, sex, batch) that are in every model of ``estimator``, and not to be chosen.
+    feature_groups : mapping, Series, sequence or path, optional
+        Columns that form one feature, such as the 0/1 columns of a category, the genes of a pathway or the probes of a
+        gene: the columns of each group, the group of each column (by order, or in a Series by name), or a table with
+        two columns, column and group. A group is selected if one of its columns is, and counted once; a size counts
+        groups, and the model gets all columns of a group. ``result.members()`` has the columns.
+    group_weight : {"largest", "mean"}
+        What a group weighs in an order of features: as much as its best column, or their mean.
+    adjust : bool, optional
+        Whether the selection is adjusted for covariates and sites, inside each split: by default where there are any,
+        unless the store holds a study without. Selectors that cannot be adjusted are refused before the first fit.
     task : {"classification", "regression"}, optional
         What is predicted; by default guessed from estimator and target.
     random_state : int
@@ -100,6 +117,9 @@ class Study:
     estimator: Any = None
     scoring: Any = None
     covariates: Sequence[str] = ()
+    feature_groups: Any = None
+    group_weight: GroupWeight = "largest"
+    adjust: bool | None = None
     task: PredictionTask | None = None
     random_state: int = 0
     fast_models: FastModels = True
@@ -124,6 +144,10 @@ class Study:
             raise ValueError(f"Expected fast_models True, 'identical' or False, got {self.fast_models!r}.")
         if self.device not in ("cpu", "cuda", "torch"):
             raise ValueError(f"Expected device='cpu', 'cuda' or 'torch', got {self.device!r}.")
+        if self.group_weight not in get_args(GroupWeight):
+            raise ValueError(f"Expected group_weight 'largest' or 'mean', got {self.group_weight!r}.")
+        if isinstance(self.feature_groups, (str, Path)):
+            object.__setattr__(self, "feature_groups", read_feature_groups(self.feature_groups))
         if isinstance(self.covariates, str):
             raise ValueError(f"Expected a list of columns as covariates=, got {self.covariates!r}.")
         if self.covariates and self.estimator is None:
@@ -152,6 +176,8 @@ class Study:
         y: Any = None,
         *,
         groups: Any = None,
+        sites: Any = None,
+        sample_weight: Any = None,
         target: str | None = None,
         layer: str | None = None,
         store: str | Path | None = None,
@@ -179,6 +205,13 @@ class Study:
         groups : array, optional
             Rows of one group, such as several samples of one patient, are never divided between training and held-out.
             With ``target``, the name of their column.
+        sites : array, optional
+            Where rows come from: batches, centers, cohorts, donors. Groups of rows lie within sites. The selection is
+            adjusted for them, unless ``adjust=False``. With ``target``, the name of their column.
+        sample_weight : array, optional
+            What each row weighs, numbers above 0: in selectors, models and scores, multiplied by how often a resample
+            takes the row. A selector, model or score that takes no weights is refused. With ``target``, the name of a
+            column.
         target : str, optional
             Column of a frame, or of the ``obs`` of AnnData, that is the target: X is read as
             :func:`holdfast.read_table` reads it.
@@ -224,6 +257,14 @@ class Study:
         StudyError
             If a fit fails and ``on_error="raise"``.
         """
+        if isinstance(X, Table) and X.feature_groups is not None and self.feature_groups is None:
+            arguments = {name: value for name, value in locals().items() if name not in ("self", "X")}
+            return replace(self, feature_groups=X.feature_groups).run(X, **arguments)
+        if self.adjust is None and (self.covariates or sites is not None or getattr(X, "sites", None) is not None):
+            arguments = {name: value for name, value in locals().items() if name != "self"}
+            stored = read_plan(store) if store is not None and Path(store).expanduser().exists() else None
+            adjust = stored is None or stored.plan.get("adjust", False)
+            return replace(self, adjust=adjust).run(**arguments)
         if on_error not in ("record", "raise"):
             raise ValueError(f"Expected on_error 'record' or 'raise', got {on_error!r}.")
         if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
@@ -238,8 +279,9 @@ class Study:
         if target is not None:
             if y is not None:
                 raise ValueError(f"Expected y or target={target!r}, got both; give one of them.")
-            X, groups = read_table(X, target, groups=groups, sheet=layer), None
-        data, record = self._read_data(X, y, groups, treat_as_feature)
+            X = read_table(X, target, groups=groups, sites=sites, weights=sample_weight, sheet=layer)
+            groups = sites = sample_weight = None
+        data, record = self._read_data(X, y, groups, treat_as_feature, sample_weight, sites)
         run = StudyRun(self, data, keep_predictions, only, record, unsuitable)
         with open_to_write(store) as opened, report_interruption(opened):
             opened.begin(run.plan(), run.about(command), run.families)
@@ -259,12 +301,20 @@ class Study:
         return result
 
     def _read_data(
-        self, X: Any, y: Any, groups: Any, treat_as_feature: Iterable[str] | bool = True
+        self,
+        X: Any,
+        y: Any,
+        groups: Any,
+        treat_as_feature: Iterable[str] | bool = True,
+        sample_weight: Any = None,
+        sites: Any = None,
     ) -> tuple[StudyData, DataRecord]:
         """The data as fits take them, and the record of them."""
-        source = take_data(X, y, groups)
+        source = take_data(X, y, groups, sample_weight, sites)
         task = self.task or (None if source.table is None else source.table.task)
-        data = prepare_data(source.X, source.y, source.groups, self.covariates, task, self.estimator)
+        data = prepare_for(
+            self, source.X, source.y, source.groups, task, sample_weight=source.sample_weight, sites=source.sites
+        )
         return data, record_data(data, source, treat_as_feature)
 
     verify = verify_study

@@ -5,6 +5,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from holdfast.checks import check_unique
 from holdfast.declared import About
 from holdfast.inference.designs import RunsByBlock
+from holdfast.inference.features import frequency_interval
+from holdfast.inference.intervals import check_level
 from holdfast.io.record import DataRecord
 from holdfast.preferences import Kind, Preferences
 from holdfast.serialization import from_plain
@@ -108,6 +111,7 @@ class Snapshot:
     failures: pd.DataFrame
     effects: pd.DataFrame
     quantiles: pd.DataFrame
+    members: pd.DataFrame
     sessions: pd.DataFrame
     rows: pd.DataFrame  # of each split, packed: those trained on, how often each, and those held out
 
@@ -155,7 +159,8 @@ def read_snapshot(store: Store, *, trusted: bool = False) -> Snapshot:
     """Read everything in one moment; raise if anything is damaged, unless this process wrote it."""
     checks, meta = read_tables(store, trusted=trusted)
     as_frames = (
-        "candidates", "orderings", "orders", "outcomes", "baselines", "failures", "effects", "quantiles", "sessions",
+        "candidates", "orderings", "orders", "outcomes", "baselines", "failures", "effects", "quantiles", "members",
+        "sessions",
     )  # fmt: skip
     tables = {name: _make_frame(checks, name) for name in as_frames}
     splits = _make_frame(checks, "splits").set_index("split")
@@ -779,6 +784,62 @@ class StudyTables:
         return pd.concat(frames, ignore_index=True) if frames else empty
 
     # Features
+
+    def members(self, candidate: str, *, level: float = 0.95) -> pd.DataFrame:
+        """Return how often each column was selected that a step of a pipeline made, or that belongs to a group.
+
+        A feature is selected if any of its columns is: so its frequency is at least that of the most frequent one,
+        and larger where columns take turns.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+        level : float
+            Level of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            One row per column that was selected at all, those of one feature together, the most frequent feature
+            first: ``feature``, ``feature_frequency``, ``column``, ``frequency``, ``low``, ``high``. Empty if each
+            column is a feature, or if the candidate gives rankings or weights.
+
+        Examples
+        --------
+        >>> import holdfast as hf
+        >>> X, y = hf.datasets.load("breast_cancer")
+        >>> study = hf.Study(
+        ...     hf.selectors.AnovaF(2), hf.Bootstrap(20), feature_groups={"radius": ["mean radius", "worst radius"]}
+        ... )
+        >>> study.run(X, y).members("anova")[["feature", "column", "frequency"]]
+          feature        column  frequency
+        0  radius  worst radius        1.0
+        """
+        check_level(level)
+        number, names = int(self.stored.row(candidate)["candidate"]), list(map(str, self.feature_names))
+        stored = self.stored.members[self.stored.members["candidate"] == number]["columns"]
+        times = Counter(
+            (int(feature), column)
+            for text in stored
+            for feature, columns in json.loads(text).items()
+            for column in columns
+        )
+        counts, n_runs = np.array([*times.values()], dtype=np.int64), max(1, len(self.stored.find_outcomes(candidate)))
+        low, high = frequency_interval(counts, n_runs, level)
+        share = self.preferences(candidate).frequency if times else np.empty(0)
+        frame = pd.DataFrame(
+            {
+                "feature": [names[feature] for feature, _ in times],
+                "feature_frequency": [float(share[feature]) for feature, _ in times],
+                "column": [column for _, column in times],
+                "frequency": counts / n_runs,
+                "low": low,
+                "high": high,
+            }
+        )
+        order = ["feature_frequency", "feature", "frequency", "column"]
+        return frame.sort_values(order, ascending=[False, True, False, True], ignore_index=True)
 
     @property
     def no_effects(self) -> str | None:

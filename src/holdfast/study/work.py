@@ -21,7 +21,7 @@ from threadpoolctl import ThreadpoolController
 from holdfast.kernels.effects import effect_width, held_out_effects
 from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Split
-from holdfast.selection import Selection
+from holdfast.selection import Members, Selection
 from holdfast.study.data import StudyData
 from holdfast.study.families import Family, FittedSplit, Order
 from holdfast.study.memory import gc_paused
@@ -55,7 +55,8 @@ class Outcome(NamedTuple):
     """What one candidate did on one split, as it is stored.
 
     ``kind`` is None where the selection failed, and ``values`` also where they are the beginning of a stored order.
-    ``score`` has the failure and the notes of the selection, too.
+    ``score`` has the failure and the notes of the selection, too. ``members`` are the columns among those of the
+    selected features that were selected themselves, where features have several.
     """
 
     family: int
@@ -65,6 +66,7 @@ class Outcome(NamedTuple):
     score: CellScore
     kind: Kind | None = None
     values: NDArray[Any] | None = None
+    members: Members | None = None
 
     @property
     def failure(self) -> Failure | None:
@@ -217,7 +219,9 @@ def _make_outcomes(
         is_cut = order is not None and order.begins_with(selection, family.orderings[number].sizes[candidate])
         score = score._replace(note=join_notes([note, selection.note, score.note]))
         values = None if is_cut else selection.values  # the order is stored once for all sizes
-        yield Outcome(task.family, candidate, split, seconds, score, selection.kind, values)
+        subset_members = selection.members if selection.kind == "subset" else None
+        members = None if subset_members is None else subset_members(selection.values)
+        yield Outcome(task.family, candidate, split, seconds, score, selection.kind, values, members)
 
 
 # Around a block
@@ -275,7 +279,7 @@ def compute_effects(
     data: StudyData, family: str, splits: Sequence[Split], selected: Sequence[Sequence[NDArray[Any]]]
 ) -> list[SplitEffects]:
     """Effects on each split of the features in any of its lists; none on splits that test rows they were trained on."""
-    table, none = data.own_numbers, np.empty(0, np.int32)
+    table, none = data.effect_table, np.empty(0, np.int32)
     pairs = [(split, lists) for split, lists in zip(splits, selected, strict=True) if lists]
     if table is None or not pairs:
         return []
@@ -330,7 +334,7 @@ def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> lis
 
     ``selected`` are the lists of features in the effects of a store, each with its family.
     """
-    if data.own_numbers is None:
+    if data.effect_table is None:
         return []
     lists: dict[str, list[bytes]] = {}
     for family, features in selected:
@@ -342,7 +346,7 @@ def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> lis
         often[family] = np.sort(most[times[most] > 0]).tolist()
     used = sorted(set(chain.from_iterable(often.values())))
     groups = group_rows(data.target, data.n_classes)
-    quantiles = find_quantiles(data.own_numbers[:, used], groups, data.n_classes or len(THIRDS))
+    quantiles = find_quantiles(data.effect_table[:, used], groups, data.n_classes or len(THIRDS))
     packed = dict(zip(used, (values.astype("<f8").tobytes() for values in quantiles), strict=True))
     return [(family, feature, packed[feature]) for family, features in often.items() for feature in features]
 

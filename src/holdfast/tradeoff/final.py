@@ -16,7 +16,7 @@ from holdfast.resampling import Perturbation
 from holdfast.result_base import AnyChart, DrawnResult, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study import Candidates, Study
-from holdfast.study.data import prepare_data
+from holdfast.study.data import prepare_for
 from holdfast.study.plan import fingerprint
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_count, format_percent, shorten
@@ -46,14 +46,16 @@ def find_study(result: StudyTables, study: Study | None) -> Study:
             "A final fit needs study=, the plan of the study: a store holds neither data nor selectors; make the same "
             "hf.Study again and pass it."
         )
-    return plan
+    return replace(plan, adjust=bool(result.plan.get("adjust")))
 
 
 def fit_to_all_rows(
     result: StudyTables, study: Study, candidate: str, X: Any, y: Any, groups: Any = None
 ) -> tuple[StudyTables, str]:
     """Fit a candidate to all rows of X; return its result, and a phrase that says which rows these are."""
-    data = prepare_data(X, y, None, study.covariates, study.task, study.estimator)
+    if "sites" in result.plan or "sample_weight" in result.plan:
+        raise ValueError("Expected a study without sites and weights for a final fit, which is made without them.")
+    data = prepare_for(study, X, y)
     names = [str(name) for name in result.feature_names]
     if (data.names if data.named else [str(column) for column in range(len(data.names))]) != names:
         raise ValueError(
@@ -64,7 +66,7 @@ def fit_to_all_rows(
     fitted = study_of_candidate(study, candidate, [(rows, rows[:0])]).run(
         X, y, groups=groups, on_error="raise", keep_predictions=False, treat_as_feature=True
     )
-    studied, now = result.plan["data"], fingerprint(data.X, data.y, None, data.covariates, data.names)
+    studied, now = result.plan["data"], fingerprint(data.X, data.y, None, data.covariates, data.columns)
     same = all(studied[part] == now[part] for part in ("features", "target", "covariates"))
     return fitted, f"all {rows.size} rows of the study" if same else f"{rows.size} rows that are not those of the study"
 
@@ -284,7 +286,8 @@ def final_features(
     selected, selected_on, features = None, None, None
     if X is not None:
         plan = find_study(result, study)
-        features = prepare_data(X, y, None, plan.covariates, plan.task, plan.estimator).X
+        data = prepare_for(plan, X, y)
+        features = data.X if data.feature_groups is None else None  # of groups there is no one correlation
     frequencies = count_frequencies(result, candidate, top, features)
     if X is not None:
         fitted, selected_on = fit_to_all_rows(result, plan, candidate, X, y, groups)

@@ -19,7 +19,7 @@ from holdfast.resampling import Folds, Split, as_perturbation
 from holdfast.resampling.split import take
 from holdfast.result_base import DrawnResult
 from holdfast.study import Study
-from holdfast.study.data import prepare_data
+from holdfast.study.data import prepare_for
 from holdfast.study.running import Progress, Report, make_reporter
 from holdfast.study.stabilities import choose_common_measure, mean_score_interval, score_range
 from holdfast.tradeoff.choice import Choice, check_rule, choose
@@ -216,7 +216,7 @@ def nested_choice(
 
 
 def _make_outer_splits(study: Study, X: Any, y: Any, groups: Any, outer: Any) -> list[Split]:
-    data, seed = prepare_data(X, y, groups, study.covariates, study.task, study.estimator), int(study.random_state)
+    data, seed = prepare_for(study, X, y, groups), int(study.random_state)
     perturbation = as_perturbation(outer).bind(data.X, data.y, data.groups, seed)
     perturbation.check(data.samples)
     splits = [perturbation.make_split(index, data.samples, seed) for index in range(perturbation.get_n_splits())]

@@ -245,7 +245,8 @@ def available_parts(task: Task, n_classes: int) -> FormChoices:
 @lru_cache(maxsize=8)
 def _available_parts(task: Task, several: bool, registered: tuple[IdentityKey, ...]) -> FormChoices:
     """Build the choices, once as long as the same parts are registered."""
-    selectors = {name: SELECTORS[name] for name in compatible_names(SELECTORS, task, several)}
+    compatible = compatible_names(SELECTORS, task, several)
+    selectors = {name: SELECTORS[name] for name in compatible if SELECTORS[name].installed}
     models = {name: MODELS[name] for name in compatible_names(MODELS, task, several)}
     scores = compatible_names(SCORES, task, several)
     chosen = [name for name in DEFAULT_SELECTORS[task] if name in selectors] or list(selectors)[:1]

@@ -344,8 +344,8 @@ async def make_command(site: "Site", request: StudyRequest) -> Command:
         upload = tables.find_table(site, choice.upload)
         facts = tables.read_facts(await tables.inspect(site, upload, choice.reading))
         reading, data = tables.file_options(site, choice.reading), str(site.uploads.path(upload))
-        second = choice.reading.target_file
-        named = {**reading, **({"target_file": tables.find_table(site, second).name} if second else {})}
+        keys = {name: getattr(choice.reading, name) for name in tables.OTHER_FILES}
+        named = {**reading, **{name: tables.find_table(site, key).name for name, key in keys.items() if key}}
     plan = plan_options(request.plan, available_parts(facts.task, facts.n_classes))
     return Command(
         facts=facts,
@@ -504,7 +504,7 @@ def read_growth(site: Site, study: str) -> Growth:
         command = {**DEFAULTS, **check_options(meta["command"], study)}
     except ValueError:
         raise RefusedError(409, "The command of this study cannot be read; run holdfast study again.") from None
-    for key in ("data", "target_file"):
+    for key in ("data", *tables.OTHER_FILES):
         if command.get(key) and command[key] not in available() and not Path(command[key]).is_file():
             raise RefusedError(409, NO_DATA)
     record = meta["data_record"]

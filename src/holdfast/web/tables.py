@@ -49,8 +49,8 @@ class TableQuery(ReadOptions):
     ----------
     transpose : bool or None
         Whether features stand in rows; None if that is to be found out.
-    target_file : str or None
-        Key of a second upload that holds the target.
+    target_file, feature_groups : str or None
+        Keys of other uploads, that with the target and that with the groups of columns.
     asked : tuple of str
         Columns that look like no features, as a page asked about them: those that are not to be left out are accepted.
     """
@@ -82,6 +82,8 @@ class TableQuery(ReadOptions):
         return said
 
 
+OTHER_FILES = tuple(name for name, option in OPTIONS.items() if option.kind == "file")
+"""Options of reading that name another upload."""
 AS_FOUND = TableQuery()
 """Nothing was said: everything is found out."""
 
@@ -126,10 +128,11 @@ def find_table(site: "Site", key: str) -> Upload:
 
 
 def file_options(site: "Site", query: TableQuery) -> dict[str, Any]:
-    """Return the options to read an upload with; the second file by its path."""
+    """Return the options to read an upload with; other files by their paths."""
     options = query.options()
-    if query.target_file:
-        options["target_file"] = str(site.uploads.path(find_table(site, query.target_file)))
+    for name in OTHER_FILES:
+        if options.get(name):
+            options[name] = str(site.uploads.path(find_table(site, options[name])))
     return options
 
 

@@ -99,7 +99,8 @@ def check_tables(connection: sqlite3.Connection, names: Sequence[str] | None = N
     """Read tables, sound rows apart from damaged ones; what rows say of each other is checked if all are read."""
     totals = {name: (n, total) for name, n, total in read_table(connection, schema.TOTALS).rows}
     checks = {
-        name: read_table(connection, schema.TABLES[name], *totals.get(name, ())) for name in names or schema.TABLES
+        name: read_table(connection, schema.TABLES[name], *totals.get(name, (0, 0) if name in schema.ADDED else ()))
+        for name in names or schema.TABLES
     }
     meta = parse_meta(checks["meta"].rows)
     checks["meta"].drop([is_possible_fact(key, meta) for key, _ in checks["meta"].rows])
@@ -513,7 +514,7 @@ def repair(store: Store) -> bool:
 def _sound_rows(checks: Checks) -> dict[Table, list[Row]]:
     """What is left of all tables: a fit is whole, or it is run again."""
     outcomes, failures = checks["outcomes"], checks["failures"]
-    lost = {row[:2] for row in (*outcomes.damaged, *failures.damaged)}
+    lost = {row[:2] for row in (*outcomes.damaged, *failures.damaged, *checks["members"].damaged)}
     if not failures.is_sound:  # a lost one does not say whose it was: all fits without scores
         lost |= {row[:2] for row in outcomes.rows if row[5] is None} - {row[:2] for row in failures.rows}
     left = {check.table: check.rows for check in checks.values()}

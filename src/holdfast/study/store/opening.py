@@ -19,7 +19,15 @@ from holdfast.io.record import DataRecord
 from holdfast.serialization import from_plain
 from holdfast.study.store import checking
 from holdfast.study.store.checking import Checks
-from holdfast.study.store.schema import FORMAT, META, TABLES, expected_schema, make_tables, read_schema
+from holdfast.study.store.schema import (
+    FORMAT,
+    META,
+    TABLES,
+    complete_tables,
+    expected_schemas,
+    make_tables,
+    read_schema,
+)
 from holdfast.study.store.store import LockedStoreError, Store, StoreError, UnwritableStoreError
 
 POLL_SECONDS = 0.001
@@ -95,6 +103,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> bool:
     if not new:
         _refuse_other_files(connection, path)  # before anything is written: it may be another program's file
         checking.refuse_unusable(checking.check_tables(connection, checking.PLAN_TABLES), path)
+        complete_tables(connection, write=True)
         checking.repair_structure(connection, path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
@@ -169,6 +178,7 @@ def open_to_read(path: str | Path) -> Iterator[Store]:
     """Open a store to read, also while a study writes it, or where nothing may be written."""
     with _open_read_only(path) as (connection, path):
         _refuse_other_files(connection, path)
+        complete_tables(connection, write=False)
         yield Store(connection, path)
 
 
@@ -179,6 +189,7 @@ def open_to_count(path: str | Path) -> Iterator[Store | None]:
         new = _is_new(connection, path)
         if not new:
             _refuse_other_tables(connection, path)
+            complete_tables(connection, write=False)
         yield None if new else Store(connection, path)
 
 
@@ -238,7 +249,7 @@ def _refuse_other_tables(connection: sqlite3.Connection, path: Path) -> None:
     schema = read_schema(connection)
     if not any(name == "candidates" for _, name, *_ in schema):
         raise StoreError(f"Expected a study in {path}, got another or an empty file; give the path of a study's store.")
-    if schema != expected_schema():
+    if schema not in expected_schemas():
         with suppress(sqlite3.Error):
             (version,) = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or (FORMAT,)
             if str(version).isdecimal() and str(version) != str(FORMAT):

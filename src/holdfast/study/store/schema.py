@@ -8,7 +8,7 @@ are noticed too.
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -193,6 +193,7 @@ BASELINES = Table("baselines", "split INTEGER, strategy TEXT, metric TEXT, value
 FAILURES = Table("failures", "candidate INTEGER, split INTEGER, stage TEXT, error TEXT, traceback TEXT", n_key=2)
 EFFECTS = Table("effects", "family TEXT, split INTEGER, features BLOB, effects BLOB", n_key=2)
 QUANTILES = Table("quantiles", "family TEXT, feature INTEGER, quantiles BLOB", n_key=2)
+MEMBERS = Table("members", "candidate INTEGER, split INTEGER, columns TEXT", n_key=2, json_column="columns")
 SESSIONS = Table(
     "sessions",
     "session INTEGER, started TEXT, ended TEXT, n_jobs INTEGER, versions TEXT",
@@ -203,23 +204,41 @@ TABLES: Mapping[str, Table] = {
     table.name: table
     for table in (
         META, FAMILIES, ORDERINGS, CANDIDATES, SPLITS, ORDERS, OUTCOMES, BASELINES, FAILURES, EFFECTS,
-        QUANTILES, SESSIONS,
+        QUANTILES, MEMBERS, SESSIONS,
     )
 }  # fmt: skip
 """All that a store holds; another table is one more declaration here."""
 
 TOTALS = Table("totals", "name TEXT, n INTEGER, total INTEGER")
+ADDED = (MEMBERS.name,)
+"""Tables that older stores lack."""
 
 
-def make_tables(connection: sqlite3.Connection) -> None:
+def make_tables(connection: sqlite3.Connection, names: Collection[str] = (*TABLES, TOTALS.name)) -> None:
     """Make all tables in an empty file, at once."""
     connection.execute("BEGIN IMMEDIATE")
     for table in (*TABLES.values(), TOTALS):
-        form = "" if [table.columns[name] for name in table.key] == ["INTEGER"] else " WITHOUT ROWID"
-        columns = f"{table.definition}, checksum INTEGER, PRIMARY KEY ({', '.join(table.key)})"
-        connection.execute(f"CREATE TABLE {table.name} ({columns}){form}")
-    connection.executemany(TOTALS.insert, TOTALS.seal((name, 0, 0) for name in TABLES))
+        if table.name in names:
+            connection.execute(_define(table))
+    connection.executemany(TOTALS.insert, TOTALS.seal((name, 0, 0) for name in TABLES if name in names))
     connection.execute("COMMIT")
+
+
+def _define(table: Table, temporary: str = "") -> str:
+    """The statement that makes a table."""
+    form = "" if [table.columns[name] for name in table.key] == ["INTEGER"] else " WITHOUT ROWID"
+    columns = f"{table.definition}, checksum INTEGER, PRIMARY KEY ({', '.join(table.key)})"
+    return f"CREATE {temporary} TABLE {table.name} ({columns}){form}"
+
+
+def complete_tables(connection: sqlite3.Connection, *, write: bool) -> None:
+    """Make the tables that an older store lacks: in its file, or for the time that it is read."""
+    known = {name for _, name, *_ in read_schema(connection)}
+    for name in ADDED:
+        if name not in known and write:
+            make_tables(connection, [name])
+        elif name not in known:
+            connection.execute(_define(TABLES[name], "TEMP"))
 
 
 def read_schema(connection: sqlite3.Connection) -> set[Row]:
@@ -231,11 +250,14 @@ def read_schema(connection: sqlite3.Connection) -> set[Row]:
 
 
 @cache
-def expected_schema() -> set[Row]:
-    """What SQLite knows of the tables of a store."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        make_tables(connection)
-        return read_schema(connection)
+def expected_schemas() -> list[set[Row]]:
+    """What SQLite knows of the tables of a store, and of an older one."""
+    schemas = []
+    for names in ((*TABLES, TOTALS.name), (*(name for name in TABLES if name not in ADDED), TOTALS.name)):
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+            make_tables(connection, names)
+            schemas.append(read_schema(connection))
+    return schemas
 
 
 # Rows

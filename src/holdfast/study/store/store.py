@@ -294,6 +294,10 @@ class Store:
                 schema.FAILURES, [(*key, *outcome.failure) for *key, outcome in keyed if outcome.failure is not None]
             )
             self.write(schema.BASELINES, baselines)
+            self.write(
+                schema.MEMBERS,
+                [(*key, json.dumps(outcome.members)) for *key, outcome in keyed if outcome.members is not None],
+            )
 
     # Effects
 
