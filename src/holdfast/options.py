@@ -76,6 +76,11 @@ class StudyOptions(FormOptions):
         "Also estimate how many of the features a new study would select, by repeated split-half, 50 × (default: yes).",
         "", "extent", flags=("--replicability/--no-replicability",),
     )] = True
+    shuffles: Annotated[int, Option(
+        "whole number",
+        "How often the target is shuffled, to tell which features have to do with it: 20 fits each (default 40; 20 is "
+        "cheaper, 0 leaves it out).", "N", "shuffling",
+    )] = 40
     perturb: Annotated[str, Option(
         "text", "How resamples are made (default bootstrap): {perturbations}.", NAMED, "resampling",
         sets="perturbation", registry="perturbations",
@@ -118,7 +123,7 @@ class StudyOptions(FormOptions):
 # fmt: on
 
 
-GROUPS = ("table", "task", "extent", "reading", "resampling", "scoring", "storing", "limits", "computing")
+GROUPS = ("table", "task", "extent", "shuffling", "reading", "resampling", "scoring", "storing", "limits", "computing")
 """Which options a command has together, in the order of help texts."""
 _HINTS = get_type_hints(StudyOptions, include_extras=True)
 _OPTIONS = {**READ_OPTIONS, **{known.name: _HINTS[known.name].__metadata__[0] for known in fields(StudyOptions)}}

@@ -159,6 +159,21 @@ def format_percent(share: float, decimals: int = 2) -> str:
     return UNDEFINED if math.isnan(share) else f"{round(100 * share, decimals) + 0.0:g} %".replace("-", "−")
 
 
+AGAIN = {0.2: (0.0, 0.7), 0.4: (0.1, 0.8), 0.6: (0.2, 0.9), 0.8: (0.4, 1.0)}
+"""Steps in which probabilities of new studies are stated, and where the middle 80 % of the true ones lie."""
+
+
+def format_again(probability: float) -> str:
+    """Format the probability that a new study selects a feature, no finer than it is known: 0.8 (0.4 to 1)."""
+    if math.isnan(probability):
+        return UNDEFINED
+    if probability < 0.1:
+        return "below 0.1"
+    step = min(AGAIN, key=lambda step: abs(step - probability))
+    low, high = AGAIN[step]
+    return f"{step:g} ({low:g} to {high:g})"
+
+
 def format_share(share: float) -> str:
     """Format a share in whole percent, never more certain than it is: less than 1 %, 50 %, more than 99 %."""
     if 0 < share < 0.005:

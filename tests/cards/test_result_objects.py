@@ -301,12 +301,12 @@ def test_a_card_first_says_which_features_are_in_doubt():
     final = result.final_features("anova", X, y)
     assert final.doubted == ("copy",)
     assert set(final.consensus) == {"a", "copy"}
-    estimate = hf.replicability(result, X, y, n_pairs=10, control=False)
+    estimate = hf.replicability(result, X, y, n_pairs=10, n_shuffles=0)
     assert estimate.doubted == ("copy",)
     assert estimate.cautions[0].endswith("not to be trusted until that is settled: copy.")
     assert estimate._card().frame["feature"].iloc[-1] == "copy"
     settled = study.run(X, y, treat_as_feature=["copy"])
-    assert not hf.replicability(settled, X, y, n_pairs=10, control=False).doubted
+    assert not hf.replicability(settled, X, y, n_pairs=10, n_shuffles=0).doubted
     for shown in (result, result.features(), final, estimate, summarize(result), result.report()):
         words = re.search(r'"holdfast-verdict">(?:anova: )?([^<]*)<', shown._repr_html_())[1]
         assert words.startswith("Check first whether copy is a feature. "), type(shown)

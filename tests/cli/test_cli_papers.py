@@ -74,7 +74,7 @@ def test_replicability_is_drawn_once_it_is_known(folder, printed_by, tmp_path):
     store.write_bytes((folder / "study.db").read_bytes())
     error = printed_by("plot", str(store), "replicability", code=2).err
     assert f"holdfast replicate {store} estimates it" in error
-    printed_by("replicate", str(store), "--pairs", "12", "--no-control", "-q", code=0)
+    printed_by("replicate", str(store), "--pairs", "12", "--shuffles", "0", "-q", code=0)
     printed_by("plot", str(store), "replicability", "-o", "r.png", "-q", code=0)
     assert (folder / "r.png").read_bytes()[1:4] == b"PNG"
 

@@ -43,7 +43,9 @@ IN_PYTHON_ONLY = {
     "unsuitable": "for benchmarks, where a selector may suit some data sets only",
 }  # fmt: skip
 """Fields of Study, and parameters of Study.run, that no option sets, with the reason."""
-SETS_NOTHING = {"data": "the data", "replicability": "a second step, after the study"}
+SETS_NOTHING = {
+    "data": "the data", "replicability": "a second step, after the study", "shuffles": "a part of that second step",
+}  # fmt: skip
 """Options that set no field and no parameter of a study, with the reason."""
 OTHER_FIELDS = {
     "data": "a page of its own, before the plan",
@@ -55,7 +57,7 @@ OTHER_FIELDS = {
     "jobs": "`cores` of the plan, at most as many as there are",
     "store": "the page stores each study in its folder", "no_store": "the page stores each study in its folder",
     "until": "a study of the page grows by a button", "cap": "a study of the page grows by a button",
-    "replicability": "always estimated",
+    "replicability": "always estimated", "shuffles": "as many as by default",
     "fast_models": "for comparisons with scikit-learn, on the command line",
     "device": "a matter of the machine, on the command line",
 }  # fmt: skip
@@ -64,7 +66,7 @@ GROUPS_OF = {
     "study": GROUPS,
     "tradeoff": [group for group in GROUPS if group != "extent"],
     "nested": ["table", "task", "reading", "resampling", "scoring", "computing"],
-    "replicate": ["table", "task", "reading", "computing"],
+    "replicate": ["table", "task", "shuffling", "reading", "computing"],
     "benchmark": ["task", "reading", "resampling", "scoring", "limits", "computing"],
 }
 """Which options a command has; what is in no group of a command, it has not."""

@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from scipy.special import expit, logit, ndtr
+from scipy.stats import binom
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
@@ -102,10 +104,51 @@ def test_a_profile_expects_as_many_features_and_is_steeper_with_more_agreement()
     assert_allclose(profile.agreement(c, 12), 0.4, atol=1e-6)
     assert_allclose(profile.extrapolate(0.4, 12, 2, 12), profile.agreement(GROWTH * c, 12))
     assert profile.extrapolate(0.0, 12, 2, 12) == 0.0
-    mine = np.flatnonzero(profile.entry == profile.entry.max())
-    shrunken = profile.shrink(mine, 0.6, 12)
-    assert_allclose(shrunken[mine].mean(), 0.6, atol=1e-6)
-    assert_allclose(shrunken.sum(), 12)
+
+
+def deconvolve_slowly(counts, n_runs, size):
+    """The same by plain sums: every feature by itself, the noise on a fine grid."""
+    positions, noise = np.arange(-7, 7.01, 0.2), np.linspace(-6, 6, 601)
+    weight = np.exp(-(noise**2) / 2) / np.exp(-(noise**2) / 2).sum()
+    share = ndtr(positions[:, None] + noise)
+    likelihood = np.array([binom.pmf(count, n_runs, share) @ weight for count in counts])
+    wide = np.exp(-0.5 * ((positions + 1.5) / 3) ** 2)
+    prior = wide = wide / wide.sum()
+    for _ in range(50):
+        posterior = likelihood * prior
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        prior = posterior.sum(axis=0) + 10 * wide
+        prior /= prior.sum()
+    posterior = likelihood * prior
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    cuts = np.linspace(-12, 12, 4801)
+    sums = np.array([(posterior @ ndtr(positions - cut)).sum() for cut in cuts])
+    p = posterior @ ndtr(positions - cuts[np.abs(sums - size).argmin()])
+    return np.minimum(expit(0.84 * logit(p)), 0.95)
+
+
+def test_probabilities_are_counts_without_the_noise_of_one_data_set():
+    counts = np.r_[40, 40, 37, 30, 22, 15, 8, RNG.integers(0, 6, 60)]
+    profile = FrequencyProfile(counts, 40)
+    expected = profile.expect(counts, 6, selected=True)
+    assert_allclose(expected, deconvolve_slowly(counts, 40, 6), atol=2e-3)
+    assert (np.diff(expected[np.argsort(counts, kind="stable")]) >= -1e-12).all()
+    others = profile.expect(counts, 6, selected=False)
+    assert (others <= expected).all()
+    assert_allclose(others[others < 0.5].sum() + others[others >= 0.5].sum(), 6, atol=0.6)
+    assert profile.expect(np.array([40]), 60, selected=True)[0] <= 0.95
+
+
+def test_stored_probabilities_are_computed_from_counts_again():
+    found = hf.replicability(SELECTOR, *draw(80, 1.0, 4), n_pairs=20, n_shuffles=0)
+    plain = found.to_dict()
+    for row in plain["frame"]:
+        row["probability"] = 0.99  # of an earlier version
+        for name in ("by_habit", "expected_false", "q"):
+            del row[name]
+    del plain["shuffled"]
+    for earlier in (plain, {**plain, "halves": []}):
+        assert_allclose(Replicability.from_dict(earlier).frame["probability"], found.frame["probability"])
 
 
 def test_the_agreement_of_a_profile_is_that_of_drawn_selections():
@@ -231,10 +274,10 @@ def test_equal_rows_are_found_in_tables_with_texts_and_missing_values():
 def test_selectors_that_encode_texts_or_fill_in_values_are_asked_too():
     X, y = draw(60, 1.0, 5, d=6)
     X[0, 0] = np.nan
-    filled = hf.replicability(make_pipeline(SimpleImputer(), SelectKBest(k=2)), X, y, n_pairs=10)
+    filled = hf.replicability(make_pipeline(SimpleImputer(), SelectKBest(k=2)), X, y, n_pairs=10, n_shuffles=0)
     frame = pd.DataFrame(X[:, 1:]).assign(text=np.where(y, "a", "b"))
     encoding = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-    encoded = hf.replicability(make_pipeline(encoding, SelectKBest(k=2)), frame, y, n_pairs=10)
+    encoded = hf.replicability(make_pipeline(encoding, SelectKBest(k=2)), frame, y, n_pairs=10, n_shuffles=0)
     assert filled.reason is encoded.reason is None
 
 
@@ -252,7 +295,7 @@ def test_more_splits_are_added_to_those_that_are_there(tmp_path):
 
 @pytest.mark.slow
 def test_it_is_unbiased_at_half_the_size_and_near_at_the_full_size():
-    rows = [hf.replicability(SELECTOR, *draw(80, 0.7, seed), n_pairs=25) for seed in range(30)]
+    rows = [hf.replicability(SELECTOR, *draw(80, 0.7, seed), n_pairs=25, n_shuffles=0) for seed in range(30)]
 
     def truth(n):
         fits = np.array([SELECTOR.fit(*draw(n, 0.7, 1000 + seed)).get_support() for seed in range(120)], dtype=float)
@@ -268,10 +311,10 @@ def test_it_is_unbiased_at_half_the_size_and_near_at_the_full_size():
 
 @pytest.mark.parametrize("selector", [SELECTOR, hf.selectors.MRMR(10), hf.selectors.ElasticNetPath(n_features=10)])
 def test_on_noise_nothing_is_shown_and_features_are_unlikely(selector):
-    found = hf.replicability(selector, *draw(80, 0.0, 3), n_pairs=30)
+    found = hf.replicability(selector, *draw(80, 0.0, 3), n_pairs=30, n_shuffles=0)
     assert abs(found.half_agreement) < 0.1
     assert not found.beyond_chance
-    assert found.frame["probability"].mean() <= 0.15
+    assert found.frame["probability"].mean() <= 0.16
 
 
 def test_a_study_of_split_halves_answers_for_each_candidate():
@@ -286,7 +329,7 @@ def test_a_study_of_split_halves_answers_for_each_candidate():
     found = result.replicability(name)
     assert found.n_selected == 5
     other = hf.Study(selectors=study.selectors, perturbation=hf.Bootstrap(10))
-    again = hf.replicability(other, X, y, candidate=name, n_pairs=30)
+    again = hf.replicability(other, X, y, candidate=name, n_pairs=30, n_shuffles=0)
     assert again.agreement == found.agreement
     with pytest.raises(ValueError, match=r"Expected a study with hf\.resampling\.SplitHalves"):
         other.run(X, y).replicability(name)
@@ -296,12 +339,12 @@ def test_one_of_several_sizes_of_a_selector_is_named():
     X, y = draw(60, 1.0, 1)
     sizes = hf.Candidates(SELECTOR, sizes=[5, 10])
     with pytest.raises(ValueError, match="Expected candidate=, one of the study's 2"):
-        hf.replicability(sizes, X, y, n_pairs=10)
-    found = hf.replicability(sizes, X, y, candidate="anova(size=5)", n_pairs=30)
-    alone = hf.replicability(hf.selectors.AnovaF(5), X, y, n_pairs=30)
+        hf.replicability(sizes, X, y, n_pairs=10, n_shuffles=0)
+    found = hf.replicability(sizes, X, y, candidate="anova(size=5)", n_pairs=30, n_shuffles=0)
+    alone = hf.replicability(hf.selectors.AnovaF(5), X, y, n_pairs=30, n_shuffles=0)
     assert found.agreement == alone.agreement
     with pytest.raises(ValueError, match="Expected one of the study's candidates"):
-        hf.replicability(SELECTOR, X, y, candidate="mrmr", n_pairs=10)
+        hf.replicability(SELECTOR, X, y, candidate="mrmr", n_pairs=10, n_shuffles=0)
 
 
 def test_covariates_are_kept_out_of_the_selection():
@@ -310,8 +353,8 @@ def test_covariates_are_kept_out_of_the_selection():
         selectors=[hf.selectors.AnovaF(4)], covariates=["f0", "f1"], estimator=LogisticRegression(), adjust=False
     )
     frame = pd.DataFrame(X).add_prefix("f")
-    found = hf.replicability(study, frame, y, n_pairs=10, thorough=True)
-    alone = hf.replicability(hf.selectors.AnovaF(4), frame.drop(columns=["f0", "f1"]), y, n_pairs=10)
+    found = hf.replicability(study, frame, y, n_pairs=10, n_shuffles=0, thorough=True)
+    alone = hf.replicability(hf.selectors.AnovaF(4), frame.drop(columns=["f0", "f1"]), y, n_pairs=10, n_shuffles=0)
     assert found.half_agreement == alone.half_agreement
     assert not {"f0", "f1"} & set(found.selected)
 
@@ -325,18 +368,18 @@ def test_rankings_need_a_number_of_features():
 def test_lists_of_near_copies_many_features_and_few_rows_are_warned_of():
     X, y = draw(30, 1.0, 2, d=12)
     X[:, 1:6] = X[:, [0]] + 0.01 * X[:, 1:6]
-    found = hf.replicability(hf.selectors.AnovaF(7), X, y, n_pairs=25)
+    found = hf.replicability(hf.selectors.AnovaF(7), X, y, n_pairs=25, n_shuffles=0)
     text = " ".join(found.cautions)
     assert "A half has only 7 rows of class 0" in text
     assert "More than half of all features are selected" in text
     assert "A selected feature has 5 near-copies" in text
-    assert hf.replicability(SELECTOR, *draw(60, 1.0, 1), n_pairs=25).cautions == ()
+    assert hf.replicability(SELECTOR, *draw(60, 1.0, 1), n_pairs=25, n_shuffles=0).cautions == ()
 
 
 def test_few_groups_of_rows_are_warned_of():
     X, y = draw(80, 1.0, 1)
     few, many = (
-        hf.replicability(SELECTOR, X, y, groups=np.arange(80) // size, n_pairs=10, control=False) for size in (5, 4)
+        hf.replicability(SELECTOR, X, y, groups=np.arange(80) // size, n_pairs=10, n_shuffles=0) for size in (5, 4)
     )
     assert few.cautions == ("A half has the rows of only 8 groups: with fewer than 10, halves say little.",)
     assert many.cautions == ()
@@ -344,7 +387,9 @@ def test_few_groups_of_rows_are_warned_of():
 
 def test_a_thorough_look_leaves_groups_of_rows_out_and_never_narrows_the_interval():
     X, y = draw(60, 0.8, 7)
-    quick, thorough = (hf.replicability(SELECTOR, X, y, n_pairs=20, thorough=more) for more in (False, True))
+    quick, thorough = (
+        hf.replicability(SELECTOR, X, y, n_pairs=20, n_shuffles=0, thorough=more) for more in (False, True)
+    )
     assert thorough.agreement == quick.agreement
     assert thorough.half_interval.low <= quick.half_interval.low
     assert thorough.half_interval.high >= quick.half_interval.high
@@ -366,9 +411,9 @@ def test_a_jackknife_is_that_of_the_means_of_groups():
 @pytest.mark.filterwarnings("ignore:.* fits failed")
 def test_a_thorough_look_leaves_out_pairs_of_which_a_fit_failed():
     X, y = draw(80, 1.0, 5)
-    usual = hf.replicability(FailsOn(), X, y, n_pairs=20, control=False)
+    usual = hf.replicability(FailsOn(), X, y, n_pairs=20, n_shuffles=0)
     some, none = (
-        hf.replicability(FailsOn(range(30, 40), share=share), X, y, n_pairs=20, thorough=True, control=False)
+        hf.replicability(FailsOn(range(30, 40), share=share), X, y, n_pairs=20, thorough=True, n_shuffles=0)
         for share in (0.1, 0.97)
     )
     assert some.half_interval.low <= usual.half_interval.low
@@ -402,7 +447,7 @@ def test_what_is_kept_is_what_was_found(tmp_path):
     result = study.run(X, y, store=tmp_path / "s.db")
     with pytest.raises(ValueError, match="Expected a study with hf"):
         result.replicability()
-    found = hf.replicability(study, X, y, n_pairs=20)
+    found = hf.replicability(study, X, y, n_pairs=20, n_shuffles=0)
     store_replicability(tmp_path / "s.db", found)
     kept = hf.load_study(tmp_path / "s.db").replicability()
     assert kept.to_dict() == found.to_dict()
@@ -421,7 +466,7 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     page = render(summarize(result)).split("<footer")[0].split('id="words"')[0]
     assert "would be expected to select" not in page
     assert "Next: estimate how many of these features a new study would select" in page
-    found = hf.replicability(study, X, y, n_pairs=20)
+    found = hf.replicability(study, X, y, n_pairs=20, n_shuffles=0)
     store_replicability(tmp_path / "s.db", found)
     summary = summarize(hf.load_study(tmp_path / "s.db"))
     assert (summary.replication.sentence, summary.replication.expected) == (found.sentence, found.expected)
@@ -440,7 +485,7 @@ def test_a_table_in_markdown_has_a_head_for_each_column(tmp_path):
     X, y = draw(60, 0.8, 7, d=30)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10), estimator=LogisticRegression())
     study.run(X, y, store=tmp_path / "s.db")
-    store_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20))
+    store_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20, n_shuffles=0))
     lines = render(summarize(hf.load_study(tmp_path / "s.db")), "md").splitlines()
     (head,) = (place for place, line in enumerate(lines) if line.startswith("| feature | frequency"))
     assert "| in a new study | direction |" in lines[head]
@@ -471,16 +516,16 @@ def test_a_report_does_without_an_answer_where_fits_failed(rows):
 
 def test_it_depends_on_data_plan_and_seed_only():
     X, y = draw(60, 0.8, 5)
-    found = hf.replicability(SELECTOR, X, y, n_pairs=20)
+    found = hf.replicability(SELECTOR, X, y, n_pairs=20, n_shuffles=4)
     with joblib.parallel_config(backend="threading"):
-        assert hf.replicability(SELECTOR, X, y, n_pairs=20, n_jobs=2).to_dict() == found.to_dict()
-    assert hf.replicability(SELECTOR, X, y, n_pairs=20, random_state=1).agreement != found.agreement
+        assert hf.replicability(SELECTOR, X, y, n_pairs=20, n_shuffles=4, n_jobs=2).to_dict() == found.to_dict()
+    assert hf.replicability(SELECTOR, X, y, n_pairs=20, n_shuffles=0, random_state=1).agreement != found.agreement
 
 
 def test_intervals_of_other_levels_need_no_other_fits(tmp_path):
     X, y = draw(80, 1.0, 3)
-    found = hf.replicability(SELECTOR, X, y, n_pairs=25)
-    wide, again = found.at_level(0.99), hf.replicability(SELECTOR, X, y, n_pairs=25, level=0.99)
+    found = hf.replicability(SELECTOR, X, y, n_pairs=25, n_shuffles=0)
+    wide, again = found.at_level(0.99), hf.replicability(SELECTOR, X, y, n_pairs=25, n_shuffles=0, level=0.99)
     assert wide.interval == again.interval
     assert wide.half_interval == again.half_interval
     assert wide.interval.low < found.interval.low
@@ -493,7 +538,7 @@ def test_intervals_of_other_levels_need_no_other_fits(tmp_path):
 def test_other_measures_tell_how_far_halves_agree():
     X, y = draw(80, 1.0, 4)
     X[:, 1] = X[:, 0] + 0.01 * X[:, 1]
-    found = hf.replicability(SELECTOR, X, y, n_pairs=25, measures=["pearson", "yu", "spearman"])
+    found = hf.replicability(SELECTOR, X, y, n_pairs=25, n_shuffles=0, measures=["pearson", "yu", "spearman"])
     assert found.other_measures["pearson"] == pytest.approx(found.half_agreement)
     study = hf.Study(selectors={"anova": hf.Candidates(SELECTOR, keep="weights")}, perturbation=SplitHalves(25))
     result = study.run(X, y)
@@ -501,7 +546,7 @@ def test_other_measures_tell_how_far_halves_agree():
     assert result.stability("anova", "yu", top=10, X=X).value == pytest.approx(found.other_measures["yu"])
     assert "yu of studies of half the size" in repr(found)
     with pytest.raises(ValueError, match="did you mean 'jaccard'"):
-        hf.replicability(SELECTOR, X, y, n_pairs=25, measures=["jacard"])
+        hf.replicability(SELECTOR, X, y, n_pairs=25, n_shuffles=0, measures=["jacard"])
 
 
 class FailsOn(SelectKBest):
@@ -522,8 +567,8 @@ def test_fits_that_fail_are_told():
     X, y = draw(80, 1.0, 5)
     for rows, what in ((80, "all rows"), (40, "halves")):
         with pytest.raises(ValueError, match=f"could not be fitted to {what}: RuntimeError: no fit to these"):
-            hf.replicability(FailsOn([rows]), X, y, n_pairs=25)
-    found = hf.replicability(FailsOn([40], share=0.2), X, y, n_pairs=40)
+            hf.replicability(FailsOn([rows]), X, y, n_pairs=25, n_shuffles=0)
+    found = hf.replicability(FailsOn([40], share=0.2), X, y, n_pairs=40, n_shuffles=0)
     lost = 40 - found.n_pairs
     assert 0 < lost < 40
     assert found.cautions[0].startswith(
@@ -535,7 +580,7 @@ def test_a_record_that_cannot_be_read_is_made_again(tmp_path):
     X, y = draw(60, 1.0, 6)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
     result = study.run(X, y, store=tmp_path / "s.db")
-    found = hf.replicability(study, X, y, n_pairs=12)
+    found = hf.replicability(study, X, y, n_pairs=12, n_shuffles=0)
     store_replicability(result.path, found)
     assert find_stored(load_study(result.path), "anova").sentence == found.sentence
     with open_to_write(result.path) as opened, opened.transaction():
@@ -549,7 +594,7 @@ def test_a_damaged_record_costs_no_more_than_itself(tmp_path):
     X, y = draw(60, 1.0, 6)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(5))
     result = study.run(X, y, store=tmp_path / "s.db")
-    store_replicability(result.path, hf.replicability(study, X, y, n_pairs=12))
+    store_replicability(result.path, hf.replicability(study, X, y, n_pairs=12, n_shuffles=0))
     with closing(sqlite3.connect(result.path)) as connection, connection:
         connection.execute("UPDATE meta SET value = '[1]' WHERE key = 'replicability'")
     assert verify(result.path).state == "damaged"
@@ -584,7 +629,7 @@ def test_one_feature_has_a_probability_and_several_a_number():
     runs = np.zeros((40, 50), dtype=int)
     runs[:, 0] = 1
     one = estimate_replicability(hf.Preferences.from_matrix(runs), [0], 100)
-    assert one.sentence.startswith("A new study of this size would select your feature with a probability of 1.00 (")
+    assert one.sentence.startswith("A new study of this size would select your feature with a probability of 0.93 (")
     rng = np.random.default_rng(0)
     by_chance = hf.Preferences.from_matrix(np.eye(50, dtype=int)[rng.integers(50, size=40)])
     doubt = estimate_replicability(by_chance, [0], 100)
@@ -595,7 +640,7 @@ def test_one_feature_has_a_probability_and_several_a_number():
 
 def test_the_picture_shows_probabilities_beside_shares_of_halves():
     X, y = draw(80, 1.0, 7)
-    found = hf.replicability(hf.selectors.AnovaF(6), X, y, n_pairs=25)
+    found = hf.replicability(hf.selectors.AnovaF(6), X, y, n_pairs=25, n_shuffles=0)
     data = hf.plots.replicability_data(found, most=4)
     assert data["probability"].tolist() == found.frame["probability"].tolist()[:4]
     chart = found.plot(most=4)
@@ -610,24 +655,28 @@ def test_the_picture_shows_probabilities_beside_shares_of_halves():
 def test_a_selector_that_ignores_the_target_is_found_out():
     X, y = draw(80, 1.0, 8)
     X[:, 30:40] *= 3
-    found = hf.replicability(hf.selectors.Variance(10), X, y, n_pairs=25)
+    found = hf.replicability(hf.selectors.Variance(10), X, y, n_pairs=25, n_shuffles=10)
     assert [found.agreement, found.shuffled_agreement] == pytest.approx([1, 1])
     assert "With a shuffled target halves agree by 1.00, too (with the true one by 1.00)" in found.cautions[-1]
-    assert "too" not in " ".join(hf.replicability(hf.selectors.Variance(10), X, y, control=False).cautions)
+    assert "too" not in " ".join(hf.replicability(hf.selectors.Variance(10), X, y, n_shuffles=0).cautions)
 
 
 @pytest.mark.parametrize("effect", [0.0, 1.0])
 def test_a_selector_that_looks_at_the_target_is_not(effect):
     for seed in range(2):
-        found = hf.replicability(SELECTOR, *draw(80, effect, seed), n_pairs=25)
+        found = hf.replicability(SELECTOR, *draw(80, effect, seed), n_pairs=25, n_shuffles=10)
         assert abs(found.shuffled_agreement) < 0.08
         assert not any("shuffled" in caution for caution in found.cautions)
 
 
 def test_the_control_leaves_everything_else_as_it_is():
     X, y = draw(80, 1.0, 9)
-    with_control, without = (hf.replicability(SELECTOR, X, y, n_pairs=25, control=control) for control in (True, False))
-    assert with_control.frame.equals(without.frame)
+    with_control, without = (hf.replicability(SELECTOR, X, y, n_pairs=25, n_shuffles=n) for n in (5, 0))
+    common = ["feature", "column", "probability", "frequency"]
+    assert with_control.frame[common].equals(without.frame[common])
+    assert without.frame[["by_habit", "expected_false", "q"]].isna().all(axis=None)
+    assert without.real_sentence == ""
+    assert set(without.corners) == {""}
     assert with_control.interval == without.interval
     assert math.isnan(without.shuffled_agreement)
 
@@ -641,8 +690,8 @@ def test_the_fits_are_counted():
             counted.append(len(X))
             return super().fit(X, y)
 
-    hf.replicability(Counting(k=3), X, y, n_pairs=12)
-    assert len(counted) == count_fits(12)
+    hf.replicability(Counting(k=3), X, y, n_pairs=12, n_shuffles=3)
+    assert len(counted) == count_fits(12, 3) == 1 + 24 + 60
 
 
 def test_the_rows_for_half_of_the_list_are_told_within_twice_those_of_the_data():
@@ -675,10 +724,10 @@ def test_what_a_study_found_is_asked_about_and_reported(tmp_path):
     selectors = {"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=[4, 8])}
     study = hf.Study(selectors=selectors, perturbation=hf.Bootstrap(10))
     result = study.run(X, y, store=tmp_path / "s.db")
-    found = hf.replicability(result, X, y, n_pairs=12)
+    found = hf.replicability(result, X, y, n_pairs=12, n_shuffles=0)
     assert found.candidate in result.candidates
     assert find_stored(load_study(tmp_path / "s.db"), found.candidate).sentence == found.sentence
-    hf.replicability(result, X[:, ::-1], y, n_pairs=12)
+    hf.replicability(result, X[:, ::-1], y, n_pairs=12, n_shuffles=0)
     assert find_stored(load_study(tmp_path / "s.db"), found.candidate).sentence == found.sentence  # not of other data
     in_memory = study.run(X, y)
     summary = summarize(in_memory, replicability=found)

@@ -70,12 +70,12 @@ def test_what_halves_select_that_say_nothing_is_told(sizes, selected, reason):
 
 def test_where_everything_is_selected_there_is_no_interval_to_warn_of():
     X, y = draw(60, 0.8, 7, d=30)
-    assert hf.replicability(hf.selectors.AnovaF(30), X, y, n_pairs=10).cautions == ()
-    assert "More than half" in hf.replicability(hf.selectors.AnovaF(29), X, y, n_pairs=10).cautions[0]
+    assert hf.replicability(hf.selectors.AnovaF(30), X, y, n_pairs=10, n_shuffles=0).cautions == ()
+    assert "More than half" in hf.replicability(hf.selectors.AnovaF(29), X, y, n_pairs=10, n_shuffles=0).cautions[0]
 
 
 def test_names_on_the_card_are_whole_and_its_intervals_have_a_level():
-    card = hf.replicability(SELECTOR, *draw(60, 0.8, 7), n_pairs=10)._repr_html_()
+    card = hf.replicability(SELECTOR, *draw(60, 0.8, 7), n_pairs=10, n_shuffles=0)._repr_html_()
     assert "…" not in card
     assert "by repeated split-half (10 ×), extrapolated to this size" in card
     assert "95 % intervals for new data sets" in card
@@ -85,7 +85,7 @@ def test_the_report_says_which_features_it_is_about_and_its_markdown_table_is_on
     X, y = draw(60, 0.8, 7)
     study = hf.Study(selectors=[SELECTOR], perturbation=hf.Bootstrap(10))
     study.run(X, y, store=tmp_path / "s.db")
-    store_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20))
+    store_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20, n_shuffles=0))
     summary = summarize(hf.load_study(tmp_path / "s.db"))
     for form in ("html", "md"):
         assert "Your features are those that ANOVA F selects on all rows" in render(summary, form)
@@ -134,20 +134,22 @@ def test_wrong_options_are_refused_before_any_fit(options, message):
 def test_of_rankings_as_many_features_count_as_in_a_report_if_nobody_says():
     X, y = draw(60, 0.8, 7, d=30)
     forest = RandomForestClassifier(5, random_state=0)
-    found = hf.replicability(forest, X, y, n_pairs=10, control=False)
+    found = hf.replicability(forest, X, y, n_pairs=10, n_shuffles=0)
     assert found.cautions[0].startswith(f"forest gives a weighting of all features: the best {found.n_selected} count")
-    asked = hf.replicability(forest, X, y, n_pairs=10, control=False, top=found.n_selected)
+    asked = hf.replicability(forest, X, y, n_pairs=10, n_shuffles=0, top=found.n_selected)
     assert asked.agreement == found.agreement
     assert not any("count as selected" in caution for caution in asked.cautions)
 
 
 def test_a_measure_that_cannot_be_answered_leaves_the_answer():
     X, y = draw(60, 0.8, 7, d=30)
-    found = hf.replicability(SelectFpr(alpha=0.2), X, y, n_pairs=10, measures=["spearman", "jaccard"])
+    found = hf.replicability(SelectFpr(alpha=0.2), X, y, n_pairs=10, n_shuffles=0, measures=["spearman", "jaccard"])
     assert list(found.other_measures) == ["jaccard"]
     assert found.cautions[-1].startswith("Agreement by spearman is not known: ")
     assert found.half_agreement > 0
-    assert list(hf.replicability(SELECTOR, X, y, n_pairs=10, measures="jaccard").other_measures) == ["jaccard"]
+    assert list(hf.replicability(SELECTOR, X, y, n_pairs=10, n_shuffles=0, measures="jaccard").other_measures) == [
+        "jaccard"
+    ]
 
 
 # Studies that halve the rows themselves
@@ -195,7 +197,7 @@ def test_a_report_is_written_where_all_rows_or_all_halves_could_not_be_fitted(n_
 def test_copies_of_rows_are_told(n_copies, some):
     X, y = draw(60, 0.8, 7, d=30)
     X[60 - n_copies :], y[60 - n_copies :] = X[:n_copies], y[:n_copies]
-    found = hf.replicability(SELECTOR, X, y, n_pairs=10, control=False)
+    found = hf.replicability(SELECTOR, X, y, n_pairs=10, n_shuffles=0)
     different = 60 - n_copies
     assert found.cautions[0] == (
         f"{some}: equal rows stay in the same half, and this study has {different} different ones."
@@ -208,7 +210,7 @@ def test_copies_of_rows_are_told(n_copies, some):
 def test_few_patients_are_told_however_many_rows_they_have(rows_per_patient, told):
     X, y = draw(80, 0.8, 7, d=30)
     y, patients = np.sort(y), np.arange(80) // rows_per_patient
-    cautions = hf.replicability(SELECTOR, X, y, groups=patients, n_pairs=10, control=False).cautions
+    cautions = hf.replicability(SELECTOR, X, y, groups=patients, n_pairs=10, n_shuffles=0).cautions
     said = [caution for caution in cautions if "groups" in caution]
     assert said == ([f"A half has {told}: with fewer than 10, halves say little."] if told else [])
 
@@ -217,9 +219,9 @@ def test_correlations_of_few_rows_are_no_near_copies():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((14, 3000)), np.arange(14) % 2
     assert (np.abs(np.corrcoef(X.T)[0]) > 0.7).sum() > 5  # by chance
-    cautions = hf.replicability(SELECTOR, X, y, n_pairs=10, control=False).cautions
+    cautions = hf.replicability(SELECTOR, X, y, n_pairs=10, n_shuffles=0).cautions
     assert not any("near-copies" in caution for caution in cautions)
     X[:, 1:8] = X[:, [0]] + 0.01 * X[:, 1:8] + 0.5 * y[:, None]
     X[:, 0] += 3 * y
     X[:, 1:8] += 3 * y[:, None]
-    assert any("near-copies" in c for c in hf.replicability(SELECTOR, X, y, n_pairs=10, control=False).cautions)
+    assert any("near-copies" in c for c in hf.replicability(SELECTOR, X, y, n_pairs=10, n_shuffles=0).cautions)

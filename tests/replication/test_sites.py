@@ -111,5 +111,5 @@ def test_the_command_answers_for_both(tmp_path, printed_by):
     table = pd.DataFrame(X).add_prefix("g").assign(ill=np.where(y, "yes", "no"), center=sites)
     table.to_csv(tmp_path / "t.csv", index=False)
     arguments = ("replicate", str(tmp_path / "t.csv"), "--target", "ill", "--sites", "center", "-s", "anova:k=3")
-    printed = printed_by(*arguments, "--pairs", "20", "--no-control", "--quiet", code=0).out
+    printed = printed_by(*arguments, "--pairs", "20", "--quiet", code=0).out
     assert "At other sites a new study of this size would be expected to select" in " ".join(printed.split())

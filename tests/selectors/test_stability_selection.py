@@ -22,6 +22,7 @@ from holdfast.selectors.stability_selection import (
     BOUNDS,
     SelectionCounts,
     expected_false,
+    integrate_path,
     largest_q,
     largest_tail,
     on_grid,
@@ -168,7 +169,7 @@ def stable(base=None, **given):
 
 def test_probabilities_are_shares_of_halves():
     X, y = data()
-    fitted = stable(n_resamples=20).fit(X, y)
+    fitted = stable(n_resamples=20, bound="mb").fit(X, y)
     assert fitted.selection_probabilities_.sum() == pytest.approx(4)
     assert np.allclose(fitted.selection_probabilities_ * 40, np.round(fitted.selection_probabilities_ * 40))
     assert fitted.support_.tolist() == (fitted.selection_probabilities_ >= 0.7).tolist()
@@ -279,14 +280,14 @@ def shares_by_lambda(sets):
 def test_a_feature_is_stable_if_one_lambda_selects_it_often_and_q_is_of_the_union():
     X, y = sorted_data()
     strengths = [0.3, 0.1, 0.03]
-    fitted = stable(Lasso(), q=None, penalty_strengths={"alpha": strengths}, n_resamples=5).fit(X, y)
+    fitted = stable(Lasso(), q=None, penalty_strengths={"alpha": strengths}, n_resamples=5, bound="mb").fit(X, y)
     sets = np.array([[Lasso(alpha=one).fit(*s.data(X, y)).coef_ != 0 for one in strengths] for s in halves(60, 5)])
     assert fitted.path_probabilities_.tolist() == shares_by_lambda(sets)
     assert fitted.selection_probabilities_.tolist() == np.max(shares_by_lambda(sets), axis=0).tolist()
     assert fitted.q_ == pytest.approx(sum(len(np.flatnonzero(one.any(axis=0))) for one in sets) / 10)
     assert fitted.error_bound_ == pytest.approx(fitted.q_**2 / (0.4 * 20))
     by_pfer = stable(
-        Lasso(), q=None, threshold=None, pfer=9.0, penalty_strengths={"alpha": strengths}, n_resamples=5
+        Lasso(), q=None, threshold=None, pfer=9.0, penalty_strengths={"alpha": strengths}, n_resamples=5, bound="mb"
     ).fit(X, y)
     assert by_pfer.threshold_ == pytest.approx((fitted.q_**2 / (9 * 20) + 1) / 2)
 
@@ -352,7 +353,7 @@ def test_the_lasso_on_correlated_features_by_the_definition():
 def test_q_and_lambdas_together_count_the_first_q_to_enter():
     X, y = sorted_data()
     strengths = [0.3, 0.1, 0.03]
-    fitted = stable(Lasso(), q=3, penalty_strengths={"alpha": strengths}, n_resamples=5).fit(X, y)
+    fitted = stable(Lasso(), q=3, penalty_strengths={"alpha": strengths}, n_resamples=5, bound="mb").fit(X, y)
     sets = np.array([[Lasso(alpha=one).fit(*s.data(X, y)).coef_ != 0 for one in strengths] for s in halves(60, 5)])
     for split, path in zip(halves(60, 5), sets, strict=True):
         entry = np.where(path.any(axis=0), path.argmax(axis=0), np.inf)
@@ -450,7 +451,7 @@ def test_thresholds_and_sizes_come_from_one_set_of_fits(base):
 
 def test_given_two_the_third_is_set():
     X, y = data(d=100)
-    by_q = stable(threshold=None, q=5, pfer=1.0, n_resamples=10).fit(X, y)
+    by_q = stable(threshold=None, q=5, pfer=1.0, n_resamples=10, bound="mb").fit(X, y)
     assert by_q.threshold_ == pytest.approx((1 + 25 / 100) / 2)
     by_threshold = stable(threshold=0.9, q=None, pfer=1.0, n_resamples=10, bound="unimodal").fit(X, y)
     assert by_threshold.q_ == largest_q(0.9, 1, 100, bound="unimodal", n_pairs=10)
@@ -468,7 +469,89 @@ def test_no_bound_is_named_with_its_reason():
     low = stable(threshold=0.4, n_resamples=5).fit(X, y)
     assert "holds only for thresholds above 1/2, not for 0.4" in low.error_bound_reason_
     for resampling in ("subsamples", hf.Subsample(5, 0.5), hf.ComplementaryPairs(5, stratify=True)):
-        assert stable(resampling=resampling, n_resamples=5).fit(X, y).error_bound_ == pytest.approx(2)
+        fitted = stable(resampling=resampling, n_resamples=5, bound="mb").fit(X, y)
+        assert fitted.error_bound_ == pytest.approx(2)
+
+
+def test_pairs_have_the_unimodal_bound_by_default_and_others_that_of_meinshausen_and_buehlmann():
+    X, y = data()
+    for resampling, bound, n_pairs in (("pairs", "unimodal", 20), ("subsamples", "mb", 0)):
+        fitted = stable(resampling=resampling, n_resamples=20).fit(X, y)
+        assert fitted.error_bound_ == expected_false(0.7, 4, 20, bound=bound, n_pairs=n_pairs)
+
+
+# Expected false features
+
+
+def test_features_are_told_from_chance_by_shuffled_targets():
+    X, y = data(d=60)
+    fitted = stable(n_shuffles=20, n_resamples=20).fit(X, y)
+    assert (fitted.q_values_[:3] <= 0.1).all()
+    assert (fitted.q_values_[3:] > 0.1).mean() > 0.9
+    assert (fitted.expected_false_[:3] < 1).all()
+    again = stable(n_shuffles=20, n_resamples=20).fit(X, y)
+    assert again.q_values_.tolist() == fitted.q_values_.tolist()
+    shuffled = np.random.default_rng(1).permutation(len(y))
+    moved = stable(n_shuffles=20, n_resamples=20).fit(X[shuffled], y[shuffled])
+    assert (moved.q_values_ <= 0.1).tolist() == (fitted.q_values_ <= 0.1).tolist()
+    without = stable(n_resamples=20).fit(X, y)
+    assert not hasattr(without, "q_values_")
+    assert not hasattr(without, "expected_false_")
+    assert without.selection_probabilities_.tolist() == fitted.selection_probabilities_.tolist()
+
+
+def test_a_path_has_the_area_under_it_as_statistic():
+    X, y = data(d=60)
+    strengths = of.path_strengths(X, y, n_strengths=8)
+    assert strengths == sorted(strengths, reverse=True)
+    assert strengths == of.path_strengths(X, y[::-1], n_strengths=8)[:1] + strengths[1:]  # the first has no part in it
+    for options in ({"n_shuffles": 20}, {"ipss": 1}, {"ipss": 2}):
+        fitted = stable(of.ElasticNetPath(), q=None, penalty_strengths=strengths, **options).fit(X, y)
+        area = fitted.path_probabilities_.mean(axis=0)
+        assert set(np.argsort(-area)[:3]) == {0, 1, 2}
+        assert fitted.q_values_[3:].min() > fitted.q_values_[:3].max()
+
+
+def integrate_slowly(path, n_pairs, power):
+    """The same, feature by feature, from the formulas of the paper."""
+    n_strengths, d = path.shape
+    total, used = 0.0, 0
+    for at in range(n_strengths):
+        q = path[at].sum()
+        both = q**4 / d**4
+        single = q**2 / d**2
+        bound = d * (single if power == 1 else (n_pairs * single + n_pairs * (n_pairs - 1) * both) / n_pairs**2)
+        if total + bound / n_strengths > 0.05 and used:
+            break
+        total, used = total + bound / n_strengths, used + 1
+        if total > 0.05:
+            break
+    scores = [sum(max(2 * p - 1, 0) ** power for p in path[:used, f]) / n_strengths for f in range(d)]
+    return [min(total / score, d) if score > 0 else d for score in scores]
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_integrated_paths_are_as_published(power):
+    rng = np.random.default_rng(0)
+    path = np.sort(rng.beta(0.1, 5, (12, 200)), axis=0)
+    path[:, :3] = np.linspace(0.5, 1, 12)[:, None]
+    expected, q = integrate_path(path, 50, power)
+    assert expected == pytest.approx(integrate_slowly(path, 50, power))
+    assert (q[:3] < q[3:].min()).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ipss": 3}, "Expected ipss 1 or 2 with complementary pairs and without n_shuffles, got 3"),
+        ({"ipss": 1, "n_shuffles": 5}, "and without n_shuffles"),
+        ({"n_shuffles": 5, "resampling": "bootstrap"}, "Expected complementary pairs for n_shuffles, got bootstrap"),
+        ({"n_shuffles": -1}, "n_shuffles"),
+    ],
+)
+def test_what_cannot_be_told_from_chance_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        stable(n_resamples=5, **options).fit(*data())
 
 
 class Witness(of.AnovaF):

@@ -117,7 +117,9 @@ def test_numbers_are_predicted_and_scored():
 @pytest.mark.parametrize("form", [lambda X: X, sp.csr_matrix], ids=["dense", "sparse"])
 def test_kept_covariates_are_in_every_model_and_outside_the_universe(form):
     values, model = X.to_numpy(), LogisticRegression()
-    study = study_of(estimator=model, covariates=["x1", "x7"], scoring="neg_log_loss", fast_models="identical")
+    study = study_of(
+        estimator=model, covariates=["x1", "x7"], adjust=False, scoring="neg_log_loss", fast_models="identical"
+    )
     result = study.run(form(values), Y)
     rest = np.delete(values, [1, 7], axis=1)
     assert len(result.feature_names) == 10
@@ -126,7 +128,7 @@ def test_kept_covariates_are_in_every_model_and_outside_the_universe(form):
 
 
 def test_covariates_of_a_frame_are_named():
-    result = study_of(estimator=KNeighborsClassifier(3), covariates=["f1", "f7"]).run(X, Y)
+    result = study_of(estimator=KNeighborsClassifier(3), covariates=["f1", "f7"], adjust=False).run(X, Y)
     assert result.feature_names == [name for name in X.columns if name not in ("f1", "f7")]
     rest = X.drop(columns=["f1", "f7"])
     expected = oracle(rest, Y, anova(), hf.Bootstrap(5), KNeighborsClassifier(3), ["accuracy"], kept=X[["f1", "f7"]])
@@ -140,7 +142,9 @@ def test_an_empty_selection_is_scored_as_a_model_without_features(y):
     result = study_of({"none": Constant()}, estimator=model, scoring=metric).run(X, y)
     expected = oracle(X, y, Constant(), hf.Bootstrap(5), model, [metric], stratified=classes)
     assert_as_oracle(result, "none", expected, y)
-    with_age = study_of({"none": Constant()}, estimator=model, scoring=metric, covariates=["f0"]).run(X, y)
+    with_age = study_of({"none": Constant()}, estimator=model, scoring=metric, covariates=["f0"], adjust=False).run(
+        X, y
+    )
     kept, rest = X[["f0"]], X.drop(columns="f0")
     expected = oracle(rest, y, Constant(), hf.Bootstrap(5), model, [metric], kept=kept, stratified=classes)
     assert_as_oracle(with_age, "none", expected, y)

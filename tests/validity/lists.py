@@ -41,7 +41,7 @@ def check_lists(kind, n, n_sets, n_pairs=50, n_studies=150):
     for seed in range(n_sets):
         X, y = population.draw(n, np.random.default_rng([seed, n, 37]))
         found = hf.replicability(
-            SELECTORS[SELECTOR](population.task), X, y, n_pairs=n_pairs, random_state=seed, control=False
+            SELECTORS[SELECTOR](population.task), X, y, n_pairs=n_pairs, random_state=seed, n_shuffles=0
         )
         selected = np.sort(found.frame["column"].to_numpy())
         for name, columns in make_lists(population, n, X, y, selected, probability, seed).items():

@@ -75,7 +75,7 @@ def replicate(job, *, thorough=False):
     for seed in range(n_sets):
         X, y = population.draw(n, np.random.default_rng([seed, n, 23]))
         made = SELECTORS[selector](population.task)
-        found = hf.replicability(made, X, y, n_pairs=n_pairs, random_state=seed, thorough=thorough, control=False)
+        found = hf.replicability(made, X, y, n_pairs=n_pairs, random_state=seed, thorough=thorough, n_shuffles=0)
         mine = found.frame["column"].to_numpy()
         said, came_back = found.frame["probability"].to_numpy(), probability[mine]
         by_bin = np.clip(np.digitize(said, BINS) - 1, 0, 9) if found.reason is None else np.empty(0, int)

@@ -13,11 +13,11 @@ from holdfast.cli.app import DECIDE, Json, Level, app
 from holdfast.cli.options import parse_measure, parse_named, parse_rule
 from holdfast.cli.running import N_PAIRS, plan_for, run_study, settle, stopped_cleanly, stored_command
 from holdfast.cli.terminal import console, interval, notes, number, print_json, print_stderr, table
-from holdfast.text import format_count, format_number, format_percent
+from holdfast.text import format_again, format_count, format_number, format_percent
 
 
 @app.command(rich_help_panel=DECIDE)
-@options.takes_study("resampling", "scoring", "storing", "limits")
+@options.takes_study("shuffling", "resampling", "scoring", "storing", "limits")
 def tradeoff(
     typed: dict[str, Any],
     rule: options.Rule = "one-se",
@@ -214,7 +214,7 @@ MAX_FEATURES = 30
 
 
 @app.command(rich_help_panel=DECIDE)
-@options.takes_study()
+@options.takes_study("shuffling")
 def replicate(
     typed: dict[str, Any],
     data: options.DataOrStore = None,
@@ -223,9 +223,6 @@ def replicate(
         int, typer.Option("--pairs", "-n", metavar="N", help="Number of random divisions of the rows into halves.")
     ] = 100,
     measure: options.MeasureTexts = None,
-    control: Annotated[
-        bool, typer.Option("--control/--no-control", help="Also divide the rows with a shuffled target (45 more fits).")
-    ] = True,
     thorough: Annotated[
         bool,
         typer.Option("--thorough", help="Also leave out groups of rows, to find near-copies (up to 1,200 more fits)."),
@@ -267,7 +264,8 @@ def replicate(
                     n_jobs=chosen["jobs"],
                 )  # fmt: skip
             estimate = hf.replicability(
-                study, table, candidate=candidate, n_pairs=pairs, control=control, thorough=thorough,
+                study, table, candidate=candidate, n_pairs=pairs, thorough=thorough,
+                n_shuffles=chosen["shuffles"],
                 measures=[parse_measure(text) for text in measure or ()], top=top,
                 level=level, n_jobs=chosen["jobs"], progress=not quiet,
             )  # fmt: skip
@@ -294,8 +292,9 @@ def replicate_stored(
     chosen, table, study = settle(typed, allow, file=stored_command(store), source=str(store)).plan(quiet=True)
     with notes(quiet), stopped_cleanly():
         estimate = hf.replicability(
-            study, table, candidate=candidate, n_pairs=N_PAIRS, top=top, n_jobs=chosen["jobs"], progress=not quiet
-        )
+            study, table, candidate=candidate, n_pairs=N_PAIRS, n_shuffles=chosen["shuffles"], top=top,
+            n_jobs=chosen["jobs"], progress=not quiet,
+        )  # fmt: skip
     _store(store, candidate, estimate, study, table, quiet)
     return estimate
 
@@ -306,8 +305,6 @@ def _store(
     """Store the result for the report, if it is about the very study of the store; else print why not."""
     from holdfast.study.matching import match_store
 
-    if replication.has_split_halves(hf.load_study(store)):
-        return  # which answers by itself
     try:
         match = match_store(study, data, store)
         if match is None or match.differences:
@@ -328,6 +325,8 @@ def _print_replicability(estimate: "replication.Replicability") -> None:
     if estimate.rows_sentence:
         out.print(estimate.rows_sentence)
     known = estimate.reason is None
+    if estimate.real_sentence:
+        out.print(estimate.real_sentence)
     if known:
         share = f"{format_percent(estimate.level)} interval"
         out.print(
@@ -346,10 +345,15 @@ def _print_replicability(estimate: "replication.Replicability") -> None:
         out.print(
             f"{estimate.n_empty} of {estimate.n_pairs} splits were left out: a half selected nothing, or everything."
         )
-    rows = (
-        [row["feature"], format_number(row["probability"]), format_percent(row["frequency"], 0)]
-        for row in estimate.frame.head(MAX_FEATURES).to_dict(orient="records")
+    judged, shares = (
+        (("by habit", "q", ""), ("frequency", "by_habit")) if any(estimate.corners) else ((), ("frequency",))
     )
-    out.print(table("feature", "probability in a new study", "share of halves of these data", rows=rows))
+    shown = estimate.frame.assign(corner=estimate.corners).head(MAX_FEATURES).to_dict(orient="records")
+    rows = [
+        [row["feature"], format_again(row["probability"]), *(format_percent(row[name], 0) for name in shares),
+         *((format_number(row["q"]), row["corner"]) if judged else ())]
+        for row in shown
+    ]  # fmt: skip
+    out.print(table("feature", "probability in a new study", "share of halves of these data", *judged, rows=rows))
     if estimate.n_selected > MAX_FEATURES:
         out.print(f"… and {estimate.n_selected - MAX_FEATURES:,} more (--json prints all)")

@@ -16,7 +16,7 @@ from holdfast.cli.running import read_again
 from holdfast.cli.terminal import close_gate, console, notes, print_json, quote_path, table, write
 from holdfast.declared import did_you_mean
 from holdfast.serialization import to_plain
-from holdfast.text import UNDEFINED, format_count, format_interval, format_number, format_percent
+from holdfast.text import UNDEFINED, format_again, format_count, format_interval, format_number, format_percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,12 +137,14 @@ def check(
     if as_json:
         rows = checked.frame.reset_index().to_dict(orient="records")
         record = {"candidate": chosen, "features": rows, "conclusion": checked.conclusion,
-                  "new_study": checked.new_study.to_dict()}  # fmt: skip
+                  "new_study": checked.new_study.to_dict(), "real": checked.frame.attrs["real"]}  # fmt: skip
         print_json("check", record | ({} if gate is None else {"passed": gate[1]}))
     else:
         _print_check(checked, result)
         command = f"holdfast check {quote_path(names)} --store {quote_path(store)} --data FILE"
         console().print(checked.new_study.sentence.replace("X= and y= estimate", f"{command} estimates"))
+        if checked.frame.attrs["real"]:
+            console().print(checked.frame.attrs["real"])
     if gate is not None:
         close_gate(*gate)
 
@@ -219,22 +221,20 @@ def _print_features(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFra
 
 
 def _headers(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFrame") -> list[str]:
-    new_study = ["new study"] if frame["new_study"].notna().any() else []
+    new_study = [words for name, words in (("new_study", "new study"), ("q", "q")) if frame[name].notna().any()]
     ends = f"{format_percent(selected.level)} interval"
     return ["feature", "frequency", ends, *new_study, "direction", f"{selected.effect or 'effect'} [interval]"]
 
 
 def _cells(row: Mapping[str, Any], headers: Sequence[str]) -> list[str]:
     """What every table says of a feature: how often it was selected, in which direction, and how strong it is."""
-    known = row["low"] == row["low"]
-    interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %" if known else UNDEFINED
-    frequency, new_study = (
-        UNDEFINED if share != share else format_percent(share, 0) for share in (row["frequency"], row["new_study"])
-    )
+    interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %" if row["low"] == row["low"] else UNDEFINED
+    frequency = UNDEFINED if row["frequency"] != row["frequency"] else format_percent(row["frequency"], 0)
     effect = UNDEFINED
     if row["effect"] == row["effect"]:
         effect = f"{format_number(row['effect'])} {format_interval(row['effect_low'], row['effect_high'])}"
-    again = [new_study] if "new study" in headers else []
+    known = {"new study": format_again(row["new_study"]), "q": format_number(row["q"])}
+    again = [cell for header, cell in known.items() if header in headers]
     return [str(row["feature"]), frequency, interval, *again, row["direction"] or UNDEFINED, effect]
 
 

@@ -350,6 +350,7 @@ def _replicate(result: "hf.StudyResult", planned: Planned, quiet: bool) -> str |
             "Would a new study select the same features? Repeated split-half follows (--no-replicability skips it)."
         )
     computing = set_parameters(planned.options, ("n_jobs", "time_limit"))
+    computing["n_shuffles"] = planned.options["shuffles"]
     with notes(quiet=True), stopped_cleanly("the study itself is finished and stored"):
         return replication.replicate_reported(result, planned.data, n_pairs=N_PAIRS, progress=not quiet, **computing)
 

@@ -25,7 +25,7 @@ from holdfast.text import UNDEFINED, format_count, format_number, format_percent
 
 
 @app.command(rich_help_panel=STUDIES)
-@options.takes_study("extent", "resampling", "scoring", "storing", "limits")
+@options.takes_study("extent", "shuffling", "resampling", "scoring", "storing", "limits")
 def study(
     typed: dict[str, Any],
     config: Annotated[
@@ -213,7 +213,7 @@ def _print_plan(plan: Planned, as_json: bool) -> None:
     halved = plan.options["replicability"] and not isinstance(
         plan.study.perturbation, hf.resampling.SplitHalves
     )  # which answer it
-    fits = replication.count_fits(N_PAIRS) if halved else 0
+    fits = replication.count_fits(N_PAIRS, plan.options["shuffles"]) if halved else 0
     cost["replicability"] = {"fits": fits, "seconds": fits * cost["seconds"] / max(cost["fits"], 1)}
     if as_json:
         terminal.print_json("cost", cost)

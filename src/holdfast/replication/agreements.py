@@ -7,7 +7,7 @@ estimates, without bias, how far two studies of half the size agree. All else fo
   about a quarter of all rows with it: a half that agrees more with all others is a sign that rows matter
 - the agreement at the full size, from the selection frequencies as a profile of probabilities that becomes steeper
   with the number of rows
-- for each feature the probability that a new study selects it: the same profile, shrunken to the agreement
+- for each feature the probability that a new study selects it: counts of halves, without the noise of a data set
 
 The constants were fitted by simulation; ``docs/validity.md`` has what holds on other kinds of data.
 """
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit, ndtri
+from scipy.special import expit, gammaln, log_ndtr, logit, ndtr, ndtri
 
 from holdfast.inference.intervals import Interval
 from holdfast.measures import formulas
@@ -223,17 +223,56 @@ class FrequencyProfile:
         at_half, now = self.stretch_for(half, self.size), self.stretch_for(agreement, size)
         return self.agreement(at_half * (now / at_half) ** (1 + math.log2(times)), size)
 
-    def shrink(self, selected: Ints, share: float, size: float) -> Floats:
-        """Return each feature's probability such that so large a share of the selected ones is expected again."""
-        mine = np.bincount(self.entry[selected], minlength=self.weight.size)
+    @cached_property
+    def posterior(self) -> Floats:
+        """The distribution over :data:`POSITIONS` of what each different count stands for, by deconvolution.
 
-        def missing(c: float) -> float:
-            return share - float(mine @ self.probabilities(c, size) / selected.size)
+        The share of halves that select a feature is, as a normal quantile, its position plus a noise of the whole data
+        set, which more halves do not reduce: about 1 for every selector and kind of data. The positions of all features
+        have a prior of their own, found by steps of expectation and maximization from a wide one.
+        """
+        likelihood = count_likelihood(self.values, self.n_runs)
+        wide = np.exp(-0.5 * ((POSITIONS - PRIOR_MEAN) / PRIOR_SPREAD) ** 2)
+        wide /= wide.sum()
+        prior = wide
+        for _ in range(PRIOR_STEPS):
+            posterior = likelihood * prior
+            posterior /= posterior.sum(axis=1, keepdims=True)
+            prior = self.weight @ posterior + PRIOR_WEIGHT * wide
+            prior /= prior.sum()
+        posterior = likelihood * prior
+        return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
 
-        if missing(0.0) <= 0:
-            c = 0.0
-        elif missing(STEEPEST) >= 0:
-            c = STEEPEST
-        else:
-            c = float(brentq(missing, 0.0, STEEPEST))
-        return self.probabilities(c, size)[self.entry]
+    def expect(self, counts: Any, size: float, selected: Any) -> Floats:
+        """Return the probability that a new study, which selects so many features, selects one of each count.
+
+        A new study is another noise; its threshold is where so many features are expected. Probabilities are then drawn
+        toward one half, by what simulations show, and end at 0.95; or toward the share of all features that is
+        selected, and end there, where that is more. If a feature is not ``selected`` now, only high ones are.
+        """
+        ends = POSITIONS[0] - 15, POSITIONS[-1] + 15
+        cut = brentq(lambda cut: self.weight @ (self.posterior @ ndtr(POSITIONS - cut)) - size, *ends)
+        again = np.clip(
+            (self.posterior @ ndtr(POSITIONS - cut))[np.searchsorted(self.values, counts)], 1e-12, 1 - 1e-12
+        )
+        share = size / self.n_features
+        middle = logit(max(share, 0.5))
+        drawn = expit(middle + CERTAIN * (logit(again) - middle))
+        return np.minimum(np.where(selected, drawn, np.minimum(drawn, again)), max(share, LIKELIEST))
+
+
+POSITIONS = np.arange(-7, 7.01, 0.2)
+"""Positions of features, in units of the noise of a data set."""
+PRIOR_MEAN, PRIOR_SPREAD, PRIOR_WEIGHT, PRIOR_STEPS = -1.5, 3.0, 10.0, 50
+"""The wide prior of positions, for how many features it counts, and steps from it."""
+CERTAIN, LIKELIEST = 0.84, 0.95
+"""How much of a logit remains, and the largest probability that is stated."""
+
+
+def count_likelihood(counts: Ints, n_runs: int) -> Floats:
+    """The probability of each count of runs at each of :data:`POSITIONS`: binomial, given the noise."""
+    noise, weight = np.polynomial.hermite_e.hermegauss(41)
+    probit, count = POSITIONS[:, None] + noise, counts[:, None, None]
+    log = gammaln(n_runs + 1) - gammaln(count + 1) - gammaln(n_runs - count + 1)
+    log = log + count * log_ndtr(probit) + (n_runs - count) * log_ndtr(-probit)
+    return np.asarray(np.exp(log) @ (weight / weight.sum()))

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.optimize import brentq
+from scipy.special import expit, logit, ndtri
 
 from holdfast.inference.intervals import Interval
 from holdfast.io.guessing import split_label
 from holdfast.replication import agreements
 from holdfast.replication.agreements import FrequencyProfile
-from holdfast.replication.result import Replicability, format_expected
+from holdfast.replication.result import ERRORS, Replicability, format_expected
 from holdfast.replication.running import find_known, replicability
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_count, format_percent, join_first
@@ -74,9 +75,8 @@ class ExpectedOfList:
 def expect_list(estimate: Replicability | None, columns: Sequence[int]) -> ExpectedOfList:
     r"""Estimate how many features of any list a new study would be expected to select.
 
-    Probabilities are those of :func:`estimate_replicability` for all features: the profile of their frequencies in
-    halves, shrunken until the selected ones come back as often as halves agree. Features off the selection have
-    probabilities from the same profile.
+    Probabilities are those of :func:`estimate_replicability` for all features, and the number is their sum. Features
+    off the selection have probabilities from the same profile.
 
     The interval is that of the agreement for the part of the list that is the selection. For the rest it has the
     variance over data sets of how many of the list halves select: half the mean squared difference of disjoint
@@ -111,11 +111,10 @@ def expect_list(estimate: Replicability | None, columns: Sequence[int]) -> Expec
     for half, chosen in enumerate(estimate.halves):
         members[half, list(chosen)] = True
     profile = FrequencyProfile(members.sum(axis=0), len(members))
-    share = selected.size / estimate.n_features
-    middle, low, high = (
-        profile.shrink(selected, max(agreement, 0.0) * (1 - share) + share, selected.size)[mine]
-        for agreement in (estimate.agreement, *estimate.interval)
-    )
+    counts = members.sum(axis=0)
+    middle = profile.expect(counts, selected.size, np.isin(np.arange(counts.size), selected))
+    ends = (find_step(middle[selected], number) for number in estimate.expected_interval)
+    middle, low, high = (expit(logit(middle[mine]) + step) for step in (0.0, *ends))
     raw = profile.probabilities(agreements.FASTEST, selected.size)[profile.entry][mine]
     both = np.isin(mine, selected)
     alike = both.sum() ** 2 / (mine.size * selected.size)  # 1 for the selection itself, 0 if none of it is on the list
@@ -136,6 +135,12 @@ def expect_list(estimate: Replicability | None, columns: Sequence[int]) -> Expec
     return ExpectedOfList(expected=expected, interval=interval, probabilities=middle, sentence=sentence)
 
 
+def find_step(probabilities: NDArray[np.float64], number: float) -> float:
+    """The step by which all logits move so that the probabilities sum to a number; at most far out."""
+    wanted = min(max(number, 1e-6), probabilities.size - 1e-6)
+    return float(brentq(lambda step: expit(logit(probabilities) + step).sum() - wanted, -40, 40))
+
+
 def find_columns(features: Iterable[Any], result: StudyTables) -> list[Any]:
     """Return the column of each feature; None for a name that the study does not know."""
     columns = {str(feature): column for column, feature in enumerate(result.feature_names)}
@@ -143,9 +148,23 @@ def find_columns(features: Iterable[Any], result: StudyTables) -> list[Any]:
 
 
 def add_new_study(result: StudyTables, selected: SelectedFeatures, known: Replicability | None) -> pd.DataFrame:
-    """Return the table of selected features with the probability that a new study selects each (``new_study``)."""
-    expected = expect_list(known, find_columns(selected.frame["feature"], result))
-    return selected.to_frame().assign(new_study=expected.probabilities)
+    """Return the table of selected features with what a new study and shuffled targets say of each.
+
+    Columns are ``new_study``, the probability that a new study selects it, and those of
+    :meth:`Replicability.errors_of`.
+    """
+    columns = find_columns(selected.frame["feature"], result)
+    expected = expect_list(known, columns)
+    return selected.to_frame().assign(new_study=expected.probabilities, **find_errors(known, columns))
+
+
+def find_errors(known: Replicability | None, columns: Sequence[Any]) -> dict[str, NDArray[np.float64]]:
+    """Return ``by_habit``, ``expected_false`` and ``q`` of features; ``nan`` where a column is None, or unknown."""
+    table = np.full((len(columns), len(ERRORS)), math.nan)
+    listed = [row for row, column in enumerate(columns) if column is not None]
+    if known is not None:
+        table[listed] = known.errors_of([columns[row] for row in listed])
+    return dict(zip(ERRORS, table.T, strict=True))
 
 
 def tabulate_features(result: StudyTables) -> pd.DataFrame:
@@ -159,8 +178,9 @@ def tabulate_features(result: StudyTables) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The tables of :meth:`StudyResult.features` with the ``candidate``, the ``column`` of each feature, and the
-        probability that a new study selects it (``new_study``).
+        The tables of :meth:`StudyResult.features` with the ``candidate``, the ``column`` of each feature, the
+        probability that a new study selects it (``new_study``), and ``by_habit``, ``expected_false`` and ``q``, as in
+        :attr:`Replicability.frame`.
     """
     tables = []
     for candidate in result.finished:
@@ -299,15 +319,21 @@ def check_list(
     selected = selected_features(result, name, **options)
     columns = find_columns(names, result)
     listed = list(dict.fromkeys(column for column in columns if column is not None))
-    new_study = expect_list(known or find_known(result, name, level=level, X=X), listed)
+    known = known or find_known(result, name, level=level, X=X)
+    new_study = expect_list(known, listed)
     again = dict(zip(listed, new_study.probabilities.tolist(), strict=True))
     effects = selected.to_frame().assign(feature=selected.frame["feature"].astype(str)).set_index("feature")
     effects = effects[list(EFFECTS)].reindex(list(map(str, names)))
     probabilities = [math.nan if column is None else again[column] for column in columns]
-    frame = checked.assign(**{column: effects[column].to_numpy() for column in EFFECTS}, new_study=probabilities)
+    frame = checked.assign(
+        **{column: effects[column].to_numpy() for column in EFFECTS},
+        new_study=probabilities,
+        **find_errors(known, columns),
+    )
     stated = [text if isinstance(text, str) else None for text in effects["direction"]]
     frame["direction"] = pd.Series(stated, index=frame.index, dtype=object)
     frame.attrs["new_study"] = new_study.to_dict()
+    frame.attrs["real"] = "" if known is None else known.describe_errors(frame["q"].dropna())
     return ListCheck(frame, new_study, selected)
 
 
@@ -369,8 +395,10 @@ def check_features(
 
         Then ``direction``, ``effect``, ``effect_low`` and ``effect_high``, as in
         :class:`~holdfast.tradeoff.SelectedFeatures`, and the probability that a new study of this size selects it
-        (``new_study``). ``attrs["new_study"]`` says how many of the list are expected: ``expected``, ``low``, ``high``,
-        and a ``sentence``, which gives the reason where the number is not known.
+        (``new_study``), and ``by_habit``, ``expected_false`` and ``q``, which show whether it has to do with the target
+        (:class:`Replicability`). ``attrs["new_study"]`` says how many of the list are expected: ``expected``, ``low``,
+        ``high``, and a ``sentence``, which gives the reason where the number is not known; ``attrs["real"]`` how many
+        of them are shown to have to do with the target, in words.
 
     Raises
     ------

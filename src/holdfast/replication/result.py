@@ -70,6 +70,60 @@ class _Row:
     column: int
     probability: float
     frequency: float
+    by_habit: float = math.nan
+    expected_false: float = math.nan
+    q: float = math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffledControl:
+    """What halves select after the target was shuffled, and which features the true target makes stand out.
+
+    Attributes
+    ----------
+    n_shuffles, n_pairs : int
+        How often the target was shuffled, and the rows split in half with each.
+    agreement : float
+        Mean agreement of the two halves; ``nan`` if hardly any half selected something.
+    size, shuffled_size : float
+        Mean number of features that a half selects with the true target, and with a shuffled one.
+    p_any : float
+        Exact p-value that no feature has to do with the target.
+    columns : tuple of int
+        The features that some half selects with the true target.
+    by_habit, expected_false, q : tuple of float
+        As in :attr:`Replicability.frame`, for each of ``columns``.
+    reason : str or None
+        Why nothing is said of features; None if something is.
+    """
+
+    n_shuffles: int
+    n_pairs: int
+    agreement: float = math.nan
+    size: float = math.nan
+    shuffled_size: float = math.nan
+    p_any: float = math.nan
+    columns: tuple[int, ...] = ()
+    by_habit: tuple[float, ...] = ()
+    expected_false: tuple[float, ...] = ()
+    q: tuple[float, ...] = ()
+    reason: str | None = None
+
+
+ERRORS = ("by_habit", "expected_false", "q")
+REAL_Q, AGAIN = 0.1, 0.5
+"""A feature is said to be real up to this q, and to be found again from this probability on."""
+CORNERS = ("real and found again", "real, but others do as well", "found again by habit", "not shown")
+"""What q and the probability in a new study say of a feature together."""
+
+
+def name_corner(q: float, probability: float, frequency: float, by_habit: float) -> str:
+    """Return in words whether a feature is real, and found again; empty if that is not known."""
+    if math.isnan(q) or math.isnan(probability):
+        return ""
+    if q <= REAL_Q:
+        return CORNERS[0] if probability >= AGAIN else CORNERS[1]
+    return CORNERS[2] if probability >= AGAIN and by_habit >= frequency / 2 else CORNERS[3]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,7 +149,11 @@ class Replicability(ResultMixin):
     frame : DataFrame
         One row per selected feature, the likeliest first: ``feature``, its ``column``, the ``probability`` that a new
         study of this size selects it, and the ``frequency`` of halves of this data set that did, which is too high for
-        features that were selected here because they did well here.
+        features that were selected here because they did well here. From shuffled targets: ``by_habit``, the frequency
+        with these; ``expected_false``, the expected number of false features at least as good; and ``q``, the share of
+        these among all features at least as good. False is a feature that has nothing to do with the target, neither
+        itself nor through features correlated with it. ``nan`` where this was not tried, or :attr:`shuffled` has a
+        reason.
     n_pairs, n_empty : int
         Number of splits in half, and of those that were left out as a half selected nothing, or everything.
     reason : str or None
@@ -108,9 +166,8 @@ class Replicability(ResultMixin):
         Level of the intervals.
     scope : str
         What the intervals describe.
-    shuffled_agreement : float
-        Mean agreement of two halves after the target was shuffled: what a selector agrees on whatever the target is.
-        ``nan`` if it was not tried, or if hardly any half selected something.
+    shuffled : ShuffledControl or None
+        What halves select after the target was shuffled; None if it was not tried.
     other_measures : mapping
         Mean agreement of the two halves by other measures that were asked for, without interval.
     variation : Variation or None
@@ -144,7 +201,7 @@ class Replicability(ResultMixin):
     doubted: tuple[str, ...] = ()
     level: float = 0.95
     scope: str = SCOPE
-    shuffled_agreement: float = math.nan
+    shuffled: ShuffledControl | None = None
     other_measures: Mapping[str, float] = field(default_factory=dict)
     variation: Variation | None = None
     profile: FrequencyProfile | None = None
@@ -186,13 +243,96 @@ class Replicability(ResultMixin):
 
     @property
     def expected(self) -> float:
-        """How many of the selected features a new study of this size would be expected to select."""
-        return self._number(self.agreement)
+        """How many of the selected features a new study of this size would be expected to select: all probabilities."""
+        return float(self.frame["probability"].sum(min_count=1))
 
     @property
     def expected_interval(self) -> Interval:
-        """Of :attr:`expected`."""
-        return Interval(*map(self._number, self.interval))
+        """Of :attr:`expected`: from the agreement, and as wide as to hold the number."""
+        low, high = map(self._number, self.interval)
+        return Interval(min(low, self.expected), max(high, self.expected))
+
+    @property
+    def shuffled_agreement(self) -> float:
+        """Mean agreement of two halves after the target was shuffled: what is agreed on whatever the target is."""
+        return math.nan if self.shuffled is None else self.shuffled.agreement
+
+    def with_control(self, control: ShuffledControl) -> "Replicability":
+        """Return the same with what shuffled targets say of its features.
+
+        Parameters
+        ----------
+        control : ShuffledControl
+            What halves select with them.
+
+        Returns
+        -------
+        Replicability
+            The same estimates.
+        """
+        estimate = replace(self, shuffled=control)
+        return replace(estimate, frame=self.frame.assign(**estimate.errors_of(self.frame["column"].tolist())))
+
+    def errors_of(self, columns: Sequence[int]) -> pd.DataFrame:
+        """Return ``by_habit``, ``expected_false`` and ``q`` of any features, as in :attr:`frame`.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The features; those that no half selects have a q of 1.
+
+        Returns
+        -------
+        DataFrame
+            One row per feature; ``nan`` where nothing is known.
+        """
+        table = pd.DataFrame(math.nan, index=range(len(columns)), columns=list(ERRORS))
+        if self.shuffled is None or self.shuffled.reason is not None:
+            return table
+        table[["expected_false", "q"]] = float(self.n_features), 1.0
+        known = {column: row for row, column in enumerate(self.shuffled.columns)}
+        rows = [row for row, column in enumerate(columns) if column in known]
+        source = [known[columns[row]] for row in rows]
+        for name in ERRORS:
+            table.loc[rows, name] = np.asarray(getattr(self.shuffled, name), np.float64)[source]
+        return table
+
+    @property
+    def corners(self) -> list[str]:
+        """Whether each selected feature is real, and found again, in words (:func:`name_corner`)."""
+        rows = self.frame[["q", "probability", "frequency", "by_habit"]].itertuples(index=False)
+        return [name_corner(*row) for row in rows]
+
+    @property
+    def real_sentence(self) -> str:
+        """How many of the selected features are shown to be real, in words; empty if that was not tried."""
+        if self.reason:
+            return ""
+        return self.describe_errors(self.frame["q"])
+
+    def describe_errors(self, q: "pd.Series[float]") -> str:
+        """Return how many features of a list are shown to be real, in words; empty if that was not tried.
+
+        Parameters
+        ----------
+        q : Series
+            The q-value of each feature of the list.
+        """
+        yours = "your feature" if len(q) == 1 else f"your {len(q):,} features"
+        if self.shuffled is None or q.empty:
+            return ""
+        if self.shuffled.reason is not None:
+            return f"How many of {yours} are false is not known: {self.shuffled.reason}."
+        for level, words in ((REAL_Q, "one in ten"), (2 * REAL_Q, "one in five")):
+            n = int((q <= level).sum())
+            if n:
+                verb = "comes" if n == 1 else "come"
+                return (
+                    f"{n:,} of {yours} {verb} back so much more often than with a shuffled target that at most {words} "
+                    f"of such features is expected to have nothing to do with the target (q ≤ {level:g})."
+                )
+        none = "Your feature does not come" if len(q) == 1 else f"None of {yours} comes"
+        return f"{none} back more often than the best do with a shuffled target: none is shown to be real."
 
     def _number(self, agreement: float) -> float:
         share = self.n_selected / self.n_features if self.n_features else math.nan
@@ -292,6 +432,7 @@ class Replicability(ResultMixin):
                 "expected_interval": self.expected_interval,
                 "rows_for_half": self.rows_for_half,
                 "sentence": self.sentence,
+                "real_sentence": self.real_sentence,
             }
         )
 
@@ -316,14 +457,19 @@ class Replicability(ResultMixin):
         """
         hints = get_type_hints(cls) | {"interval": tuple[float, float], "half_interval": tuple[float, float]}
         hints |= {"frame": tuple[_Row, ...], "profile": Any}
-        plain = {"halves": [], "doubted": [], **plain}  # answers of earlier versions have none
+        plain = {"halves": [], "doubted": [], "shuffled": None, **plain}  # answers of earlier versions have none
         known = {item.name: read_plain(hints[item.name], plain[item.name], item.name) for item in fields(cls)}
         known |= {name: Interval(*known[name]) for name in ("interval", "half_interval")}
         profile = known["profile"] and FrequencyProfile.from_dict(known["profile"])
         frame = pd.DataFrame(known["frame"], columns=[column.name for column in fields(_Row)])
         restored = cls(**{**known, "frame": frame, "profile": profile})
         restored._check()
-        return restored
+        if profile is None:
+            return restored
+        counts = np.rint(frame["frequency"] * profile.n_runs)  # earlier versions had other probabilities
+        if restored.halves:
+            counts = np.bincount(np.concatenate(restored.halves), minlength=restored.n_features)[frame["column"]]
+        return replace(restored, frame=frame.assign(probability=profile.expect(counts, len(frame), selected=True)))
 
     def _check(self) -> None:
         """Raise if numbers that were read do not fit each other."""
@@ -381,7 +527,7 @@ class Replicability(ResultMixin):
             note = f"Repeated split-half of the rows ({self.n_pairs} ×)."
         in_doubt = self.frame["feature"].astype(str).isin(self.doubted).to_numpy()
         frame = self.frame.iloc[np.argsort(in_doubt, kind="stable")]  # below those to trust
-        verdict = f"{question_doubted(self.doubted)} {self.sentence}".strip()
+        verdict = f"{question_doubted(self.doubted)} {self.sentence} {self.real_sentence}".strip()
         return Card(title="Would a new study find the same features?", verdict=verdict, frame=frame,
                     caution=" ".join(self.cautions), picture=draw_intervals(bars), note=note)  # fmt: skip
 
@@ -395,6 +541,7 @@ class Replicability(ResultMixin):
             f"[{self.half_interval.low:.3f}, {self.half_interval.high:.3f}] ({self.level:.0%} intervals, "
             f"split-half {self.n_pairs} ×)",
             *(f"{name} of studies of half the size {value:.3f}" for name, value in self.other_measures.items()),
+            *filter(None, [self.real_sentence]),
             *self.cautions,
         ]
         return "\n".join(lines)
@@ -488,7 +635,7 @@ def estimate_replicability(
                              frame=_frame(halves, mine, unknown), **about)  # fmt: skip
     runs = halves.take(np.flatnonzero(np.repeat(usable, 2)).tolist())
     splits, profile = SplitHalfAgreements.from_runs(runs), FrequencyProfile(runs.counts, runs.n_runs)
-    size, share = float(runs.sizes.mean()), mine.size / runs.n_features
+    size = float(runs.sizes.mean())
     slow, default, fast = (
         profile.extrapolate(splits.half, size, 2, mine.size, growth)
         for growth in (agreements.SLOWEST, agreements.GROWTH, agreements.FASTEST)
@@ -497,7 +644,7 @@ def estimate_replicability(
     half_rate, rate = splits.half_rate(size, runs.n_features, jackknife), splits.full_rate()
     variation = Variation(half_rate=half_rate, rate=rate, slow=slow, fast=fast)
     interval, half_interval = variation.intervals(agreement, splits.half, level)
-    probability = profile.shrink(mine, agreement * (1 - share) + share, mine.size)
+    probability = profile.expect(runs.counts, mine.size, selected=True)
     indices, pointers = runs.lists()
     return Replicability(
         agreement=agreement, interval=interval, half_agreement=splits.half, half_interval=half_interval,
@@ -526,6 +673,7 @@ def _frame(halves: Preferences, mine: Ints, probability: NDArray[np.float64]) ->
             "column": mine,
             "probability": probability[mine],
             "frequency": halves.frequency[mine],
+            **dict.fromkeys(ERRORS, math.nan),
         }
     )
     return frame.sort_values(["probability", "frequency"], ascending=False, kind="stable", ignore_index=True)

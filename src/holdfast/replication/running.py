@@ -5,10 +5,14 @@ import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
+import joblib
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
@@ -16,21 +20,22 @@ from holdfast.declared import renamed
 from holdfast.inference.intervals import check_level
 from holdfast.measures import Measure, find_measure
 from holdfast.preferences import Preferences
-from holdfast.replication.agreements import FEWEST_PAIRS, Floats, SplitHalfAgreements, pearson
-from holdfast.replication.result import UNKNOWN, Replicability, estimate_replicability
+from holdfast.replication.agreements import FEWEST_PAIRS, SplitHalfAgreements, pearson
+from holdfast.replication.result import UNKNOWN, Replicability, ShuffledControl, estimate_replicability
 from holdfast.resampling import Samples, SplitHalves
 from holdfast.resampling.kinds import ALL_ROWS, find_copies
+from holdfast.resampling.shuffles import TargetShuffles, tell_from_chance
 from holdfast.resampling.split import ROWS, check_count, deal_into_folds, rng_of
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, UnansweredError
 from holdfast.study.data import GivenData, StudyData, prepare_data, record_data, take_data
-from holdfast.study.running import Report
-from holdfast.study.stabilities import CommonMeasure
+from holdfast.study.running import Progress, Report, make_reporter
+from holdfast.study.stabilities import CommonMeasure, features_that_count
 from holdfast.study.store import open_to_write
 from holdfast.study.tables import StudyTables
 from holdfast.text import format_count, format_number, join_first
 from holdfast.tradeoff.final import study_of_candidate
-from holdfast.tradeoff.selected import default_candidate, features_that_count
+from holdfast.tradeoff.selected import default_candidate
 
 
 def read_runs(result: StudyTables, candidate: str, top: int | None, measured: bool) -> Preferences:
@@ -151,8 +156,10 @@ def warn_of_copies(X: Any, selected: NDArray[np.integer[Any]]) -> list[str]:
     ]
 
 
-N_ORDERS, N_PAIRS = 5, 4
+N_SHUFFLES, SHUFFLED_PAIRS = 40, 10
 """How many times the target is shuffled, and split in half with each."""
+SAME_SIZE = 0.9
+"""Halves of shuffled targets select at least this share of the number of features, or nothing is said."""
 NOTEWORTHY = 0.1
 """Agreement with a shuffled target above which there is a caution, if it is at least half of that with the true one."""
 SHUFFLE = 7
@@ -164,27 +171,94 @@ def of_rows(given: GivenData) -> dict[str, Any]:
     return {"groups": given.groups, "sites": given.sites, "sample_weight": given.sample_weight}
 
 
-def shuffled_agreement(plan: Study, given: GivenData, top: int | None, **running: Any) -> float:
-    """Return the mean agreement of halves after the target was shuffled; ``nan`` if most of them select nothing."""
-    target, seed = np.asarray(given.y), int(plan.random_state)
-    study = replace(plan, perturbation=SplitHalves(N_PAIRS))
-    orders = [rng_of(seed, number, SHUFFLE).permutation(len(target)) for number in range(N_ORDERS)]
-    within = [_agreements(study, given._replace(y=target[order]), top, running) for order in orders]
-    known = np.concatenate(within)
-    return float(known.mean()) if 2 * known.size >= N_ORDERS * N_PAIRS else math.nan
+def run_control(
+    plan: Study, given: GivenData, data: StudyData, halves: Preferences, top: int | None, n_shuffles: int,
+    progress: bool | Report = False, n_jobs: int | None = None, time_limit: float | None = None,
+) -> ShuffledControl:  # fmt: skip
+    """Fit halves after the target was shuffled, again and again, and compare what they select with the true target.
+
+    ``halves`` are those of the true target, in pairs. The shuffles are divided among processes; with a time limit the
+    fits of each are, as only these can be ended.
+    """
+    groups = data.groups
+    if groups is None:
+        copies = find_copies(data.X)
+        pairs = None if copies is None else pd.Series(zip(copies, data.y, strict=True))
+        groups = None if pairs is None else pd.factorize(pairs)[0]
+    alike: list[NDArray[Any]] = [] if data.sites is None else [pd.factorize(data.sites)[0]]
+    alike += [] if data.covariates is None else [data.covariates]
+    shuffles = TargetShuffles.plan(data.y, groups, np.column_stack(alike) if alike else None)
+    if shuffles.reason:
+        return ShuffledControl(n_shuffles=n_shuffles, n_pairs=SHUFFLED_PAIRS, reason=shuffles.reason)
+    bound = SplitHalves(SHUFFLED_PAIRS).bind(data.X, data.y, data.groups, 0)
+    by_limit = {"n_jobs": n_jobs, "time_limit": time_limit} if time_limit is not None else {"n_jobs": 1}
+    shared = (plan, given, data, shuffles, bound, top, by_limit)
+    tasks = (joblib.delayed(select_on_shuffled)(*shared, number) for number in range(n_shuffles))
+    returned = "generator" if get_active_backend()[0].supports_return_generator else "list"
+    parallel = joblib.Parallel(n_jobs=1 if time_limit is not None else n_jobs, return_as=returned)
+    report, begun, shuffled = make_reporter(progress), monotonic(), list[Preferences | None]()
+    for selected in parallel(tasks):
+        shuffled.append(selected)
+        done, total = (2 * SHUFFLED_PAIRS * count for count in (len(shuffled), n_shuffles))
+        report(Progress(done, total, 0, done / max(monotonic() - begun, 1e-9)))
+    return judge_by_shuffles(halves, [runs for runs in shuffled if runs is not None], n_shuffles)
 
 
-def _agreements(study: Study, given: GivenData, top: int | None, running: dict[str, Any]) -> Floats:
-    """Agreements of the halves of each split; without those that select nothing, or could not be fitted."""
+def select_on_shuffled(
+    plan: Study, given: GivenData, data: StudyData, shuffles: TargetShuffles, bound: SplitHalves, top: int | None,
+    running: dict[str, Any], number: int,
+) -> Preferences | None:  # fmt: skip
+    """What halves of the rows select with the target in another order, in pairs; None if they could not be fitted."""
+    rng = rng_of(int(plan.random_state), number, SHUFFLE)
+    order, seed = shuffles.draw(rng), int(rng.integers(2**31))
+    samples = replace(data, y=data.y[order]).samples
+    halves = [bound.make_split(1 + half, samples, seed) for half in range(2 * SHUFFLED_PAIRS)]
+    study = replace(plan, perturbation=[(half.rows, half.rows[:0]) for half in halves], random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fits to a shuffled target may warn
         try:
-            result = study.run(given.X, given.y, **of_rows(given), treat_as_feature=True, progress=False, **running)
-            halves = complete_pairs(result, read_runs(result, result.candidates[0], top, measured=True))
+            result = study.run(given.X, data.y[order], **of_rows(given), treat_as_feature=True, **running)
+            runs = read_runs(result, result.candidates[0], top, measured=True)
         except (ValueError, StudyError):
-            return np.empty(0)
-    within = SplitHalfAgreements.from_runs(halves).within
-    return within[~np.isnan(within)]
+            return None
+    splits = result.split_numbers(runs)
+    both = np.isin(splits // 2, np.flatnonzero(np.bincount(splits // 2) == 2))
+    position = np.flatnonzero(both)
+    return runs.take(position[np.argsort(splits[position])].tolist()) if position.size else None
+
+
+def judge_by_shuffles(halves: Preferences, shuffled: Sequence[Preferences], n_shuffles: int) -> ShuffledControl:
+    """Compare what halves select with the true target to what they select with shuffled ones."""
+    about: dict[str, Any] = {"n_shuffles": n_shuffles, "n_pairs": SHUFFLED_PAIRS}
+    if 2 * len(shuffled) < n_shuffles:
+        few = f"with a shuffled target the selector could be fitted in only {len(shuffled)} of {n_shuffles} cases"
+        return ShuffledControl(reason=few, **about)
+    within = np.concatenate([SplitHalfAgreements.from_runs(runs).within for runs in shuffled])
+    known = within[~np.isnan(within)]
+    agreement = float(known.mean()) if 2 * known.size >= n_shuffles * SHUFFLED_PAIRS else math.nan
+    size, shuffled_size = float(halves.sizes.mean()), float(np.mean([runs.sizes.mean() for runs in shuffled]))
+    about |= {"agreement": agreement, "size": size, "shuffled_size": shuffled_size}
+    if shuffled_size < SAME_SIZE * size:
+        return ShuffledControl(
+            reason=f"with a shuffled target halves select {format_number(shuffled_size, 1)} features, with the true "
+            f"one {format_number(size, 1)}, so that features which come in by chance only where there is something to "
+            "find would not be seen; fix the number of features that the selector takes and ask again",
+            **about,
+        )
+    counted = np.array([halves.counts / halves.n_runs, *(runs.counts / runs.n_runs for runs in shuffled)])
+    first = halves.take(range(min(2 * SHUFFLED_PAIRS, halves.n_runs)))
+    columns = np.flatnonzero(counted.any(axis=0))
+    counted, alike = counted[:, columns], (first.counts / first.n_runs)[columns]
+    errors = tell_from_chance(counted, 1 / SHUFFLED_PAIRS, alike)
+    mine = counted[0] > 0
+    return ShuffledControl(
+        p_any=errors.p_any,
+        columns=tuple(columns[mine].tolist()),
+        by_habit=tuple(errors.by_habit[mine].tolist()),
+        expected_false=tuple(np.minimum(errors.expected_false[mine], halves.n_features).tolist()),
+        q=tuple(errors.q[mine].tolist()),
+        **about,
+    )
 
 
 def warn_of_preference(shuffled: float, half_agreement: float) -> list[str]:
@@ -292,13 +366,13 @@ def replicability(
     *,
     candidate: str | None = None,
     n_pairs: int = 100,
+    n_shuffles: int = N_SHUFFLES,
     groups: Any = None,
     sites: Any = None,
     level: float = 0.95,
     top: int | None = None,
     measures: str | Measure | Sequence[str | Measure] = (),
     random_state: int | None = None,
-    control: bool = True,
     thorough: bool = False,
     n_jobs: int | None = None,
     time_limit: float | None = None,
@@ -322,6 +396,10 @@ def replicability(
     n_pairs : int
         How often the rows are split in half, at least 10 times; each is two fits. 50 are usually enough, 25
         the least for intervals.
+    n_shuffles : int
+        How often the target is shuffled and the rows split in half 10 times (20 fits each), to tell which features
+        have to do with the target, and to detect a selector that prefers certain features whatever the target is. No
+        q can be below 1 / (n_shuffles + 1): 40 are usually enough, 20 a cheaper choice, 0 leaves it out.
     groups : array, optional
         Rows of one group, such as several samples of one patient, stay together. Without groups equal rows do.
     sites : array, optional
@@ -337,9 +415,6 @@ def replicability(
         same, or ``"spearman"``. They get no interval and no extrapolation: neither has been validated.
     random_state : int, optional
         Seed; that of the study, or 0, by default.
-    control : bool
-        Halve the rows also after the target was shuffled (45 fits more), to detect a selector that prefers certain
-        features whatever the target is.
     thorough : bool
         Repeat splits without each of ten groups of rows: up to 1,200 fits more, for a wider interval at half the size
         where blocks of near-copies make it too narrow.
@@ -379,6 +454,7 @@ def replicability(
     A new study of this size would be expected to select 5 of your 5 features (3 to 5).
     """
     check_count("n_pairs", n_pairs, FEWEST_PAIRS)
+    check_count("n_shuffles", n_shuffles, 0)
     check_level(level)
     if top is not None:
         check_count("top", top, 1)
@@ -399,10 +475,11 @@ def replicability(
     estimate = replace(
         estimate, cautions=(*warn_of_cut(result, cut), *warn_of_dependent_rows(data), *estimate.cautions)
     )
-    if control:
-        shuffled = shuffled_agreement(plan, given, top, **running)
-        cautions = (*estimate.cautions, *warn_of_preference(shuffled, estimate.half_agreement))
-        estimate = replace(estimate, shuffled_agreement=shuffled, cautions=cautions)
+    if n_shuffles:
+        halves = complete_pairs(result, read_runs(result, result.candidates[0], top, measured=True))
+        control = run_control(plan, given, data, halves, top, n_shuffles, progress, **running)
+        cautions = (*estimate.cautions, *warn_of_preference(control.agreement, estimate.half_agreement))
+        estimate = replace(estimate.with_control(control), cautions=cautions)
     record = what.data if isinstance(what, StudyTables) else record_data(data, given)
     estimate = warn_of_doubted(estimate, record.doubted)
     if isinstance(what, StudyTables) and what.path is not None and what.plan["data"] == result.plan["data"]:
@@ -447,9 +524,9 @@ def _find_study(what: Any) -> Study:
     return what.study
 
 
-def count_fits(n_pairs: int) -> int:
-    """Return how many fits :func:`replicability` makes, with its control."""
-    return 1 + 2 * n_pairs + N_ORDERS * (1 + 2 * N_PAIRS)
+def count_fits(n_pairs: int, n_shuffles: int = N_SHUFFLES) -> int:
+    """Return how many fits :func:`replicability` makes, with those to shuffled targets."""
+    return 1 + 2 * (n_pairs + n_shuffles * SHUFFLED_PAIRS)
 
 
 def replicate_reported(result: StudyTables, data: Any, *, n_pairs: int = 50, **options: Any) -> str:
@@ -498,7 +575,8 @@ def study_replicability(
 ) -> Replicability:
     """Estimate how many of a candidate's features a new study would select too, from a study with SplitHalves.
 
-    For another study, the estimate in its store is returned, if there is one (:func:`store_replicability`).
+    For another study, the estimate in its store is returned, if there is one (:func:`store_replicability`). What
+    shuffled targets say is taken from the store for both.
 
     Parameters
     ----------
@@ -540,6 +618,9 @@ def study_replicability(
         )
     name = _only_candidate(result.candidates, candidate)
     estimate = _estimate_from_split_halves(result, name, level, top, X, measures)
+    stored = find_stored(result, name)  # its own halves have the true target only
+    if stored is not None and stored.shuffled is not None:
+        estimate = estimate.with_control(stored.shuffled)
     return warn_of_doubted(estimate, result.data.doubted)
 
 

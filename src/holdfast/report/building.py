@@ -72,6 +72,8 @@ def describe_replication(known: Replicability | None) -> Replication | None:
         half_agreement=known.half_agreement, half_low=known.half_interval.low, half_high=known.half_interval.high,
         rows_sentence=known.rows_sentence, n_pairs=known.n_pairs, cautions=tuple(map(clean_text, known.cautions)),
         shuffled_agreement=known.shuffled_agreement, control_sentence=known.control_sentence,
+        real_sentence=clean_text(known.real_sentence),
+        p_any=math.nan if known.shuffled is None else known.shuffled.p_any,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from holdfast import plots
 from holdfast.inference.features import feature_table
 from holdfast.preferences import Preferences
 from holdfast.replication import Replicability
+from holdfast.replication.result import ERRORS
 from holdfast.report.records import Box, Feature, Features, FeatureTable, MapRow, ReportOptions, SelectionMap
 from holdfast.study.stabilities import CommonMeasure, common_size, take_best
 from holdfast.study.tables import StudyTables
@@ -114,10 +115,13 @@ def make_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
             metric=options.metric,
         )  # fmt: skip
-        again: dict[str, float] = {}  # the probability that a new study selects each feature selected on all rows
+        again: dict[str, dict[Any, Any]] = {}  # what new studies and shuffled targets say of those selected on all rows
         if replicability is not None:
-            known = replicability.frame
-            again = dict(zip(map(str, known["feature"]), known["probability"].astype(float), strict=True))
+            known = replicability.frame.assign(corner=replicability.corners).rename(
+                columns={"probability": "new_study"}
+            )
+            rows = known[["new_study", *ERRORS, "corner"]].to_dict(orient="records")
+            again = dict(zip(map(str, known["feature"]), rows, strict=True))
         shown = _describe(names, result, selected, options, listed, again)
     return Features(
         n_features=runs.n_features,
@@ -146,13 +150,13 @@ def _describe(
     selected: SelectedFeatures,
     options: ReportOptions,
     listed: Mapping[Any, float] | None,
-    again: Mapping[str, float],
+    again: Mapping[str, Mapping[Any, Any]],
 ) -> tuple[Feature, ...]:
     rows = selected.frame.set_index("feature").loc[names].to_dict(orient="records")
     return tuple(
         make_feature(
             name, row, **effects, on_list=math.nan if listed is None else float(listed.get(name, 0.0)),
-            new_study=again.get(str(name), math.nan),
+            **again.get(str(name), {}),
         )
         for name, row, effects in zip(names, rows, describe_effects(result, selected, names, options), strict=True)
     )  # fmt: skip

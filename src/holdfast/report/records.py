@@ -184,6 +184,10 @@ class Replication:
         With how many rows half of the features would be expected again; empty if nothing was shown.
     shuffled_agreement : float
         Mean agreement of two halves after the target was shuffled; undefined if that was not tried.
+    real_sentence : str
+        How many of the selected features are shown to have to do with the target; empty if that was not tried.
+    p_any : float
+        p-value that none of them has to do with the target.
     control_sentence : str
         The same as a number of features, next to that with the true target; empty if it is not known.
     n_pairs : int
@@ -207,6 +211,8 @@ class Replication:
     n_pairs: int
     cautions: tuple[str, ...]
     shuffled_agreement: float = math.nan
+    real_sentence: str = ""
+    p_any: float = math.nan
     control_sentence: str = ""
 
 
@@ -577,6 +583,14 @@ class Feature:
         frequency there, by the candidate chosen there, is above the threshold by the lower end of its interval.
     new_study : float
         Probability that a new study of this size selects it, if it was selected on all rows.
+    by_habit : float
+        Share of halves that select it with a shuffled target.
+    expected_false : float
+        Expected number of features at least as good that have nothing to do with the target.
+    q : float
+        The share of these among all features at least as good.
+    corner : str
+        Whether it is real, and found again, in words; empty if that is not known.
     """
 
     feature: str
@@ -601,6 +615,10 @@ class Feature:
     used: float = math.nan
     on_list: float = math.nan
     new_study: float = math.nan
+    by_habit: float = math.nan
+    expected_false: float = math.nan
+    q: float = math.nan
+    corner: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -747,6 +765,11 @@ class Features:
     def model_uses(self) -> bool:
         """Whether it is said what models do with a feature."""
         return any(feature.model_use for feature in self.shown)
+
+    @property
+    def tells_real(self) -> bool:
+        """Whether it is said which features have to do with the target."""
+        return any(feature.q == feature.q for feature in self.shown)
 
     @property
     def frequent(self) -> tuple[Feature, ...]:

@@ -28,6 +28,7 @@ from holdfast.serialization import to_json, to_plain
 from holdfast.text import (
     clean_lines,
     clean_text,
+    format_again,
     format_number,
     format_p_value,
     format_percent,
@@ -103,7 +104,7 @@ MAX_TABLE = 640_000
 CSV_COLUMNS = (
     "feature", "count", "frequency", "low", "high", "verdict", "direction", "effect", "effect_low", "effect_high",
     "splits", "agreement", "second_effect", "model_use", "model_agreement", "coefficient", "used", "stand_ins",
-    "with_stand_ins", "new_study",
+    "with_stand_ins", "new_study", "by_habit", "expected_false", "q",
 )  # fmt: skip
 """What is saved of each feature, as ``holdfast features --csv`` writes it."""
 N_COUNTED = 5
@@ -339,6 +340,7 @@ def make_environment(format: str, *packages: str) -> "Environment":
     )
     environment.filters |= {
         "number": format_number, "three": partial(format_number, decimals=3), "percent": format_percent,
+        "again": format_again,
         "p_value": format_p_value, "score": format_score,
         "short": shorten, "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False), "web": _web_address,
         "plain": lambda value: "" if math.isnan(value) else f"{value:.6g}",

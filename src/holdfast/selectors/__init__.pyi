@@ -18,5 +18,6 @@ from .mrmr import MRMR as MRMR
 from .mrmr import mrmr_terms as mrmr_terms
 from .prefiltered import Prefiltered as Prefiltered
 from .stability_selection import StabilitySelection as StabilitySelection
+from .stability_selection import path_strengths as path_strengths
 from .wrapping import EnsembleSelector as EnsembleSelector
 from .wrapping import GroupedSelector as GroupedSelector

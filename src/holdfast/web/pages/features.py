@@ -245,7 +245,7 @@ def _count_all(result: StudyResult) -> dict[str, tuple[NDArray[np.int32], int]]:
 
 MAX_SHOWN = 1000
 MAX_SEARCHED = 200
-SHARES = ("frequency", "low", "high", "with_stand_ins", "probability", "new_study")
+SHARES = ("frequency", "low", "high", "with_stand_ins", "probability", "new_study", "by_habit")
 """Columns of a checked list that are shares of resamples or of studies."""
 SORTS = {
     "frequency": "frequency", "with-stand-ins": "frequency with stand-ins", "effect": "effect", "name": "name",
@@ -347,7 +347,7 @@ def check_list(site: Site, study: str, form: ListForm) -> Page:
         state=site.launcher.state(study), label=find_labels(snapshot).candidate(candidate), candidate=candidate,
         names=names, columns=[str(column) for column in checked.columns], shares=SHARES,
         rows=checked.reset_index(names="feature").to_dict(orient="records"),
-        new_study=checked.attrs["new_study"]["sentence"],
+        new_study=f"{checked.attrs['new_study']['sentence']} {checked.attrs['real']}".strip(),
     )  # fmt: skip
 
 
