@@ -5,6 +5,7 @@ import inspect
 import platform
 from collections.abc import Mapping
 from functools import lru_cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import CodeType, MappingProxyType
 from typing import Any
@@ -13,7 +14,6 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from holdfast import __version__
 from holdfast.text import shorten
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "joblib")
@@ -138,7 +138,8 @@ def fingerprint(X: Any, y: Any, groups: Any, covariates: Any, names: Any) -> dic
 @lru_cache(maxsize=1)
 def versions() -> Mapping[str, str]:
     """Versions of what the results may depend on; reading them takes longer than many a study."""
-    installed = {"python": platform.python_version(), "machine": platform.machine(), "holdfast": __version__}
+    own = import_module("holdfast").__version__  # that of the code that runs, whatever was installed
+    installed = {"python": platform.python_version(), "machine": platform.machine(), "holdfast": own}
     for name in PACKAGES:
         try:
             installed[name] = version(name)
