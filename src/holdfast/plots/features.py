@@ -495,7 +495,7 @@ def plot_replicability(found: "Replicability", *, most: int = 30) -> "alt.LayerC
     >>> X, y = hf.datasets.load("breast_cancer")
     >>> found = hf.replicability(hf.selectors.AnovaF(5), X, y, n_pairs=25)
     >>> print(*hf.plots.plot_replicability(found).title.text)
-    A new study of this size would be expected to select 5 of your 5 features (4 to 5).
+    A new study of this size would be expected to select 4 of your 5 features (4 to 5).
     """
     data = replicability_data(found, most=most)
     return draw_replicability(data, sentence=found.sentence, n_selected=found.n_selected, n_pairs=found.n_pairs)

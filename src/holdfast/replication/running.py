@@ -451,7 +451,7 @@ def replicability(
     >>> import holdfast as hf
     >>> X, y = hf.datasets.load("breast_cancer")
     >>> print(hf.replicability(hf.selectors.AnovaF(5), X, y).sentence)
-    A new study of this size would be expected to select 5 of your 5 features (3 to 5).
+    A new study of this size would be expected to select 4 of your 5 features (3 to 5).
     """
     check_count("n_pairs", n_pairs, FEWEST_PAIRS)
     check_count("n_shuffles", n_shuffles, 0)

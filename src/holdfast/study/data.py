@@ -113,11 +113,26 @@ class StudyData:
         return Samples.of(len(self.y), None if self.classes is None else self.target, self.groups)
 
     @cached_property
+    def adjusting(self) -> NDArray[np.int64]:
+        """The covariates that no earlier 0/1 columns and an intercept determine."""
+        assert self.covariates is not None
+        binary = np.isin(self.covariates, (0, 1)).all(axis=0)
+        left: list[int] = []
+        for column, is_binary in enumerate(binary):
+            known = np.column_stack([np.ones(len(self.y)), self.covariates[:, [*left, column]]])
+            if not is_binary or np.linalg.matrix_rank(known) == known.shape[1]:
+                left.append(column)
+        return np.array(left, dtype=np.int64)
+
+    @cached_property
     def adjustment(self) -> NDArray[np.float64]:
-        """What the selection is adjusted for: the covariates, and a 0/1 column for each site but the first."""
+        """What the selection is adjusted for: the covariates, and a 0/1 column for each site but the first.
+
+        Of the 0/1 columns that were made of a text, which add up to 1, the last is left out: the others determine it.
+        """
         columns = [np.empty((len(self.y), 0))]
         if self.covariates is not None:
-            columns.append(self.covariates)
+            columns.append(self.covariates[:, self.adjusting])
         if self.sites is not None:
             columns.append(1.0 * (self.sites[:, None] == np.unique(self.sites)[1:]))
         return np.hstack(columns)
@@ -399,7 +414,7 @@ def _check_adjustment(data: StudyData, names: Sequence[str]) -> None:
     for last in range(2, table.shape[1] + 1):
         if np.linalg.matrix_rank(scaled[:, :last], tol=1e-8) < last:
             of_sites = [] if data.sites is None else [f"site {site}" for site in np.unique(data.sites)[1:]]
-            known = [*names, *of_sites]
+            known = [*([] if data.covariates is None else [names[column] for column in data.adjusting]), *of_sites]
             raise ValueError(
                 f"Expected covariates that are no linear combinations of each other, got {known[last - 2]!r}, which "
                 "the others, the sites and an intercept determine; leave it out."

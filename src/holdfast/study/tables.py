@@ -810,7 +810,7 @@ class StudyTables:
         >>> import holdfast as hf
         >>> X, y = hf.datasets.load("breast_cancer")
         >>> study = hf.Study(
-        ...     hf.selectors.AnovaF(2), hf.Bootstrap(20), feature_groups={"radius": ["mean radius", "worst radius"]}
+        ...     hf.selectors.AnovaF(4), hf.Bootstrap(20), feature_groups={"radius": ["mean radius", "worst radius"]}
         ... )
         >>> study.run(X, y).members("anova")[["feature", "column", "frequency"]]
           feature        column  frequency

@@ -214,13 +214,14 @@ ADDED = (MEMBERS.name,)
 """Tables that older stores lack."""
 
 
-def make_tables(connection: sqlite3.Connection, names: Collection[str] = (*TABLES, TOTALS.name)) -> None:
-    """Make all tables in an empty file, at once."""
+def make_tables(connection: sqlite3.Connection, names: Collection[str] | None = None) -> None:
+    """Make these tables, at once; all of them in an empty file unless named."""
+    made = [*TABLES, TOTALS.name] if names is None else names
     connection.execute("BEGIN IMMEDIATE")
     for table in (*TABLES.values(), TOTALS):
-        if table.name in names:
+        if table.name in made:
             connection.execute(_define(table))
-    connection.executemany(TOTALS.insert, TOTALS.seal((name, 0, 0) for name in TABLES if name in names))
+    connection.executemany(TOTALS.insert, TOTALS.seal((name, 0, 0) for name in TABLES if name in made))
     connection.execute("COMMIT")
 
 
