@@ -116,7 +116,7 @@ class StudyData:
     def adjusting(self) -> NDArray[np.int64]:
         """The covariates that no earlier 0/1 columns and an intercept determine."""
         assert self.covariates is not None
-        binary = np.isin(self.covariates, (0, 1)).all(axis=0)
+        binary = np.asarray(np.isin(self.covariates, (0, 1)).all(axis=0))
         left: list[int] = []
         for column, is_binary in enumerate(binary):
             known = np.column_stack([np.ones(len(self.y)), self.covariates[:, [*left, column]]])
