@@ -419,8 +419,8 @@ def test_a_path_is_the_same_to_the_last_bit_where_arrays_are_neighbors_in_memory
 
     default_start = elastic_net.start
 
-    def start(data, intercept):
-        point, work, model, step = default_start(data, intercept)
+    def start(*given):
+        point, work, model, step = default_start(*given)
         room = np.zeros(model.W.size + 2 + model.scaled.size)
         neighbors = {"W": room[: model.W.size], "scaled": room[model.W.size + 2 :]}
         return point, work, model._replace(**neighbors), step
@@ -481,3 +481,90 @@ def test_settings_of_a_batch_may_read_the_target_as_classes_or_as_numbers():
         alone = ElasticNetPath(random_state=0, **setting).fit(*split.data(X, y))
         assert type(selection.model) is type(alone.model_)
         assert selection.values.tolist() == np.flatnonzero(alone.support_).tolist()
+
+
+# Covariates
+
+
+def adjusted_problem(n, d, seed, separated):
+    """Classes of covariates and features that depend on each other; with a site of a single class, if separated."""
+    rng = np.random.default_rng(seed)
+    X, y = draw(n, d, seed=seed)
+    site = np.arange(n) % 4
+    Z = np.column_stack([rng.normal(size=n), site[:, None] == [1, 2, 3]]).astype(float)
+    X += 3 * X.std(axis=0) * rng.normal(size=d) * Z[:, :1] + X.std(axis=0) * (site[:, None] == 2)
+    y = np.where(rng.uniform(size=n) < 0.6, y, np.sign(Z[:, 0] + 0.5))
+    return X, np.where((site == 3) & separated, 1.0, y), Z
+
+
+@pytest.mark.parametrize("separated", [False, True])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5, 0.05])
+@pytest.mark.parametrize(("n", "d"), [(80, 10), (60, 150)])
+def test_covariates_have_no_penalty(n, d, l1_ratio, separated):
+    X, y, Z = adjusted_problem(n, d, n + d, separated)
+    counts = bootstraps(n, 3)
+    paths = elastic_net_paths(
+        X, y, counts, family="logistic", l1_ratio=l1_ratio, n_lambdas=12, lambda_min_ratio=0.02, covariates=Z
+    )
+    weights, n_selected = dense(paths, d), []
+    for m, c in enumerate(counts):
+        rows, share = c > 0, c[c > 0] / c.sum()
+        columns, labels, design = standardized(X, c), y[rows], np.column_stack([np.ones(rows.sum()), Z[rows]])
+        for lam, w in zip(paths.lambdas[m], weights[m], strict=True):
+            r = share * labels * wrong_next_to(design, columns @ w, labels, share)
+            gradient, l1 = columns.T @ r - lam * (1 - l1_ratio) * w, lam * l1_ratio
+            off = np.where(w != 0, np.abs(gradient - l1 * np.sign(w)), np.maximum(np.abs(gradient) - l1, 0))
+            assert off.max() < 1e-7 * l1
+            n_selected.append(np.count_nonzero(w))
+        assert not weights[m, 0].any()
+        assert weights[m, 1].any()
+    assert max(n_selected) > 5
+
+
+def wrong_next_to(design, offset, y, share):
+    """The chance of the other class by a logistic regression on the design next to an offset, by Newton's method."""
+    gamma = np.zeros(design.shape[1])
+    for _ in range(300):
+        wrong = 1 / (1 + np.exp(y * (design @ gamma + offset)))
+        curvature = (design.T * (share * wrong * (1 - wrong))) @ design
+        step = np.linalg.lstsq(curvature, design.T @ (share * y * wrong), rcond=1e-15)[0]
+        gamma += step * min(1, 1 / np.abs(step).max(initial=1e-300))
+    return 1 / (1 + np.exp(y * (design @ gamma + offset)))
+
+
+def test_covariates_are_columns_whose_penalty_vanishes():
+    X, y, Z = adjusted_problem(70, 8, 5, separated=False)
+    lam, big = 0.03, 1e5
+    paths = elastic_net_paths(X, y, np.ones((1, 70)), family="logistic", lambdas=[lam], covariates=Z)
+    columns = np.column_stack([standardized(X, np.ones(70)), big * Z, np.full(70, big)])
+
+    def objective(halves):
+        w = halves[: columns.shape[1]] - halves[columns.shape[1] :]
+        f = columns @ w
+        slope = -columns.T @ (y / (1 + np.exp(y * f))) / 70
+        return np.logaddexp(0, -y * f).mean() + lam * halves.sum(), np.concatenate([slope, -slope]) + lam
+
+    k = columns.shape[1]
+    scale = np.tile(np.append(np.ones(8), np.full(k - 8, big)), 2)
+    found = minimize(
+        lambda halves: (objective(halves / scale)[0], objective(halves / scale)[1] / scale), np.zeros(2 * k), jac=True,
+        bounds=[(0, None)] * (2 * k), method="L-BFGS-B",
+        options={"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-16, "gtol": 1e-10},
+    ).x / scale  # fmt: skip
+    np.testing.assert_allclose(dense(paths, 8)[0, 0], (found[:k] - found[k:])[:8], atol=1e-4)
+
+
+def test_without_covariates_that_vary_nothing_changes():
+    X, y = draw(50, 12)
+    plain, constant = (
+        elastic_net_paths(X, y, np.ones((1, 50)), family="logistic", lambdas=[0.1, 0.02], covariates=covariates)
+        for covariates in (None, np.ones((50, 1)))
+    )
+    np.testing.assert_array_equal(plain.indices, constant.indices)
+    np.testing.assert_allclose(plain.coefficients, constant.coefficients, rtol=1e-8)
+
+
+def test_covariates_that_tell_the_classes_apart_are_refused():
+    X, y = draw(50, 12)
+    with pytest.raises(ValueError, match="covariates do not tell apart, got covariates that do in resample 0"):
+        elastic_net_paths(X, y, np.ones((1, 50)), family="logistic", covariates=y[:, None] * 2 + 1)

@@ -23,7 +23,17 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTrans
 
 import holdfast as hf
 from holdfast.io.estimators import read_selection
-from holdfast.selectors import MRMR, SELECTORS, AnovaF, ElasticNetPath, HybridRFE, ReliefF
+from holdfast.kernels.filters import residuals
+from holdfast.selectors import (
+    MRMR,
+    SELECTORS,
+    AnovaF,
+    ElasticNetCV,
+    ElasticNetPath,
+    HybridRFE,
+    ReliefF,
+    StabilitySelection,
+)
 from holdfast.study.data import group_columns
 from holdfast.study.named import named_selectors
 
@@ -426,6 +436,62 @@ def test_the_lasso_leaves_covariates_without_a_penalty():
         assert set(result.preferences("lasso").selected(run)) == wanted
 
 
+def descend(X, y, Z, strength, l1_ratio):
+    """Logistic elastic net of -1 and 1 by proximal steps on X, with Z fitted anew at each without a penalty."""
+    beta, gamma = np.zeros(X.shape[1]), np.zeros(Z.shape[1])
+    step = 4 * len(X) / np.linalg.norm(np.column_stack([X, Z]), 2) ** 2
+    for _ in range(4000):
+        for _ in range(3):
+            wrong = 1 / (1 + np.exp(y * (X @ beta + Z @ gamma)))
+            gamma += np.linalg.lstsq((Z.T * (wrong * (1 - wrong))) @ Z, Z.T @ (y * wrong), rcond=None)[0]
+        wrong = 1 / (1 + np.exp(y * (X @ beta + Z @ gamma)))
+        new = beta + step * (X.T @ (y * wrong) / len(X) - strength * (1 - l1_ratio) * beta)
+        beta = np.sign(new) * np.maximum(np.abs(new) - step * strength * l1_ratio, 0)
+    return beta
+
+
+@pytest.mark.parametrize(("classes", "l1_ratio"), [(2, 1.0), (2, 0.5), (3, 1.0)])
+def test_the_lasso_for_classes_leaves_covariates_without_a_penalty(classes, l1_ratio):
+    y, strength = np.digitize(NUMBER, np.quantile(NUMBER, np.arange(1, classes) / classes)), 0.05
+    study = hf.Study(ElasticNetPath(strength, l1_ratio=l1_ratio), FOLDS, covariates=["age"], estimator=LOGISTIC)
+    result = study.run(ADJUSTED, y, sites=SITES)
+    for run, (rows, _) in enumerate(FOLDS):
+        X, Z = features_at(rows), np.column_stack([np.ones(60), design_of(ADJUSTED)[rows]])
+        scaled, wanted = X / (X - Z @ np.linalg.lstsq(Z, X, rcond=None)[0]).std(axis=0), set()
+        for code in range(1 if classes == 2 else 0, classes):
+            beta = descend(scaled, np.where(y[rows] == code, 1.0, -1.0), Z, strength, l1_ratio)
+            wanted |= {TABLE.columns[column] for column in np.flatnonzero(np.abs(beta) > 1e-8)}
+        assert 0 < len(wanted) < 12
+        assert set(result.preferences("lasso").selected(run)) == wanted
+
+
+@pytest.mark.parametrize("y", [NUMBER.round() > 0, NUMBER], ids=["classes", "numbers"])
+def test_stability_selection_adjusts_in_every_half(y):
+    stable = StabilitySelection(ElasticNetPath(), threshold=0.7, q=3, n_resamples=10, random_state=0)
+    study = hf.Study(stable, FOLDS, covariates=["age"], estimator=Ridge() if y is NUMBER else LOGISTIC)
+    found = study.run(ADJUSTED, y).preferences("stability_selection").frequency
+    # halves are drawn by the order of rows in the first column
+    left = ADJUSTED.assign(**{name: residual(ADJUSTED[name]) for name in TABLE.columns[1:]})
+    of_residuals = study.run(left, y).preferences("stability_selection").frequency
+    plain = replace(study, adjust=False).run(ADJUSTED, y).preferences("stability_selection").frequency
+    np.testing.assert_array_equal(found, of_residuals)
+    assert (found != plain).any()
+
+
+def test_what_covariates_leave_depends_on_no_unit():
+    counts, design = np.arange(80) % 3, design_of(ADJUSTED)
+    values = np.column_stack([features_at(slice(None)), np.full(80, 3.3), 7 * design[:, 0] + 1e3])
+    plain, large = (residuals(values, design * [unit, 1, 1, 1], counts) for unit in (1, 1e13))
+    np.testing.assert_allclose(large, plain, atol=1e-12)
+    np.testing.assert_allclose((counts * plain.T) @ np.column_stack([np.ones(80), design]), 0, atol=1e-11)
+    assert not plain[:, -2:].any()
+
+
+def residual(values):
+    design = np.column_stack([np.ones(80), ADJUSTED["age"]])
+    return values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
+
+
 def test_a_feature_that_a_covariate_explains_is_not_selected():
     only_age = TABLE.assign(age=ADJUSTED["age"], copy=ADJUSTED["age"] * 2 + 1)
     ill = ADJUSTED["age"] > 0
@@ -452,7 +518,19 @@ def test_adjustment_is_the_default_for_new_studies_and_older_ones_go_on_without(
     ("study", "y", "given", "message"),
     [
         (hf.Study({"r": ReliefF(2)}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got r \(ReliefF\); give adjust=False"),
-        (hf.Study({"l": ElasticNetPath(0.1)}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got l \(ElasticNetPath\)"),
+        (hf.Study({"l": ElasticNetCV()}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got l \(ElasticNetCV\)"),
+        (
+            hf.Study({"s": StabilitySelection(ReliefF(), q=3, pfer=1)}, hf.Bootstrap(4)),
+            Y,
+            {"sites": SITES},
+            r"got s \(StabilitySelection\)",
+        ),
+        (
+            hf.Study(StabilitySelection(AnovaF(), q=3, pfer=1, n_shuffles=5), hf.Bootstrap(4)),
+            Y,
+            {"sites": SITES},
+            "Expected n_shuffles=0 where the selection is adjusted, got 5",
+        ),
         (hf.Study(AnovaF(2), hf.NewSeeds(4)), Y, {"sites": SITES}, "Expected resamples of rows"),
         (hf.Study(AnovaF(2)), SITES == "west", {"sites": SITES}, r"sites that determine the class(.|\n)*west +0 +20"),
         (hf.Study(AnovaF(2)), Y, {"sites": ["a"] * 80}, "got a alone"),

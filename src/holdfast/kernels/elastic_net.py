@@ -22,6 +22,9 @@ rows of data, else the centered columns times √W (k × n), whose products are 
 on the support (the columns with a weight, listed in ``support``), reused as far as the support did not change
 (``counts[FACTORED]``); or, with DUAL, of the n × n matrix l₂ + ZᵀZ, where the support is larger than the data has rows.
 Columns that depend on others are noticed by their pivot and shifted out of the support (:func:`_slide`).
+
+Covariates are columns without a penalty: the first ``free`` rows of the data, always in the working set and in the
+support, whatever their sign.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -39,7 +42,7 @@ Ints = NDArray[np.int64]
 
 INTERCEPT, LOSS, SURPLUS = range(3)  # in Point.numbers; the surplus is the sum of r, 0 at the optimum
 WEIGHT, RIDGE = range(2)  # in Model.numbers: sum of W, and the l2 that is in the factor
-SUPPORT, FACTORED, MADE, GRAM, STALE, DUAL = range(6)  # in Model.counts: numbers of features, then flags
+SUPPORT, FACTORED, MADE, GRAM, STALE, DUAL, FREE = range(7)  # in Model.counts: numbers of features, flags, a number
 SHIFT, OLD_SHIFT, OLD_SQUARE = range(3)  # in Step.numbers: changes of the intercept; the last is 0 for a fresh start
 BLOCK = 1024  # rows of data whose part of the working set stays in the cache
 SOLVED, FULL, NOT_CONVERGED = range(3)
@@ -57,6 +60,9 @@ TOLERANCE, ROUNDING, PASSING = 1e-9, 1e-14, 1e-3
 FINEST_RATIO = 0.9
 """Wider steps between lambdas are filled in: the path is followed, never jumped to."""
 
+SEPARATED = 1e-8
+"""Where covariates alone leave less doubt of a row's class, and no optimum, it is certain."""
+
 LEAST_SCALE = 1e-140
 """Squares of smaller numbers lose their digits."""
 
@@ -72,6 +78,7 @@ class Data(NamedTuple):
     c: Floats  # weights of the rows, with sum 1
     spread: Floats  # 1 / c, 0 in the padding
     linear: bool
+    free: int  # so many of the first features have no penalty
 
 
 class Point(NamedTuple):
@@ -162,6 +169,7 @@ class _Standardized(NamedTuple):
     y_mean: float
     y_scale: float
     intercept: float
+    free: Floats  # weights of covariates at the model without features
     largest: float  # the largest gradient at the model without features
 
 
@@ -177,6 +185,7 @@ def elastic_net_paths(
     lambda_min_ratio: float | None = None,
     predict: bool = False,
     stop_at: int | None = None,
+    covariates: ArrayLike | None = None,
 ) -> Paths:
     """Solve every resample at every lambda.
 
@@ -185,16 +194,22 @@ def elastic_net_paths(
     resample has ``n_lambdas``, geometric from its largest useful one down to ``lambda_min_ratio`` of it (1e-4 if X has
     more rows than columns, else 1e-2). With ``stop_at``, a path goes no further than the lambda by which so
     many columns have entered: beyond it no column is listed, and intercepts are ``nan``.
+
+    ``covariates`` (n × q, logistic family) are columns without a penalty. Their weights are not returned, and the
+    intercepts are those next to covariates with mean 0 in the resample.
     """
     X, y, counts = _check_rows(X, y, counts, family, l1_ratio)
+    if covariates is not None and (predict or family == "linear"):
+        raise ValueError("Expected family 'logistic' without predict where there are covariates.")
+    free = np.zeros((len(X), 0)) if covariates is None else frozen(covariates, np.float64)
     power = column_units(X)
     X = frozen(X / power, np.float64)
     shared = None if lambdas is None else _check_lambdas(lambdas, len(counts))
     ratio = (1e-4 if X.shape[0] > X.shape[1] else 1e-2) if lambda_min_ratio is None else lambda_min_ratio
-    buffer = np.empty(X.shape[1] * _padded(X.shape[0]))
+    buffer = np.empty((X.shape[1] + free.shape[1]) * _padded(X.shape[0]))
     parts = []
     for m, c in enumerate(counts):
-        ready = _standardize(X, y, c, family, m, buffer)
+        ready = _standardize(X, y, c, family, m, buffer, free)
         grid = _default_lambdas(ready, l1_ratio, n_lambdas, ratio, m) if shared is None else shared[m]
         parts.append((grid, *_solve(X, ready, l1_ratio, grid, m, predict, stop_at)))
     all_lambdas, sizes, ids, coefficients, standardized, intercepts, predictors = zip(*parts, strict=True)
@@ -265,7 +280,9 @@ def _default_lambdas(ready: _Standardized, l1_ratio: float, n_lambdas: int, rati
 # One resample
 
 
-def _standardize(X: Floats, y: Floats, c: Floats, family: Family, resample: int, buffer: Floats) -> _Standardized:
+def _standardize(
+    X: Floats, y: Floats, c: Floats, family: Family, resample: int, buffer: Floats, covariates: Floats
+) -> _Standardized:
     rows = np.flatnonzero(c)
     d, n = X.shape[1], rows.size
     if n == 0 or np.ptp(y[rows]) == 0:
@@ -286,15 +303,67 @@ def _standardize(X: Floats, y: Floats, c: Floats, family: Family, resample: int,
         share, mean, scale = (1 + mean) / 2, 0.0, 1.0
         target[:n] = y[rows]
         intercept, slope = float(np.log(share / (1 - share))), weights * ((target > 0) - share)
-    columns, means, scales = buffer[: d * weights.size].reshape(d, weights.size), np.empty(d), np.empty(d)
+    free, start, kept = np.zeros((weights.size, 0)), np.zeros(0), weights
+    if covariates.shape[1]:
+        free, at, kept = _fit_covariates(covariates[rows], target, weights, resample)
+        intercept, start = float(at[0]), at[1:]
+        slope, spread = kept * target / (1 + np.exp(target * (intercept + free @ start))), spread * (kept > 0)
+    whole = buffer[: (free.shape[1] + d) * weights.size].reshape(-1, weights.size)
+    whole[: free.shape[1]], columns = free.T, whole[free.shape[1] :]
+    means, scales = np.empty(d), np.empty(d)
     largest = _standardize_columns(X, rows, weights, slope, columns, means, scales)
     if not (np.isfinite(scales).all() and (scales > LEAST_SCALE).all() and 0 < scale < np.inf):
         raise ValueError(
             f"Expected numbers whose squares can be computed, got larger or smaller ones in resample {resample}; "
             f"rescale the columns of X, or y."
         )
-    data = Data(columns, target, weights, spread, family == "linear")
-    return _Standardized(data, means, scales, mean, scale, intercept, largest)
+    data = Data(whole, target, kept, spread, family == "linear", free.shape[1])
+    return _Standardized(data, means, scales, mean, scale, intercept, start, largest)
+
+
+def _fit_covariates(covariates: Floats, y: Floats, c: Floats, resample: int) -> tuple[Floats, Floats, Floats]:
+    """Logistic regression on an intercept and the covariates, by Newton's method.
+
+    Returns columns that span the same as the covariates, with mean 0 and norm 1, the intercept and their weights, and
+    the weights of rows: 0 for rows that covariates predict without error, as those of a site with a single class.
+    Whatever the weights of features, such rows cost nothing at the optimum, where a covariate's weight is infinite.
+    """
+    while 0 < c @ (y > 0) < c.sum():
+        free = _orthonormal(covariates, c)
+        design, at = np.column_stack([np.ones(c.size), free]), np.zeros(free.shape[1] + 1)
+        loss, slope = np.inf, np.ones(1)
+        for _ in range(MAX_HALVINGS):
+            wrong = 1 / (1 + np.exp(y * (design @ at)))
+            slope, curvature = design.T @ (c * y * wrong), (design.T * (c * wrong * (1 - wrong))) @ design
+            if np.abs(slope).max() <= ROUNDING * 100:
+                break
+            step, length = np.linalg.lstsq(curvature, slope, rcond=1e-15)[0], 1.0
+            while (new := c @ np.logaddexp(0, -y * (design @ (at + length * step)))) > loss and length > 1e-6:
+                length /= 2
+            at, loss = at + length * step, new
+        if np.linalg.eigvalsh(curvature)[0] > SEPARATED and np.abs(slope).max() <= TOLERANCE:
+            return free, at, c
+        if not ((wrong < SEPARATED) & (c > 0)).any():
+            break
+        c = np.where(wrong < SEPARATED, 0.0, c)
+    raise ValueError(
+        f"Expected classes that covariates do not tell apart, got covariates that do in resample {resample}; leave out "
+        f"the covariate that determines the class, or do not adjust."
+    )
+
+
+def _orthonormal(covariates: Floats, c: Floats) -> Floats:
+    """Columns that span the same as the covariates next to an intercept, with weighted mean 0 and norm 1, padded."""
+    own = c[: len(covariates)] / c.sum()
+    centered = covariates - own @ covariates
+    scale = np.abs(centered[own > 0]).max(axis=0)
+    varies = scale > 1e-10 * np.abs(covariates).max(axis=0)
+    scaled = centered[:, varies] / scale[varies]
+    _, sizes, turned = np.linalg.svd(np.sqrt(own)[:, None] * scaled, full_matrices=False)
+    kept = sizes > 1e-10
+    basis = np.zeros((c.size, np.count_nonzero(kept)))
+    basis[: len(covariates)] = scaled @ (turned[kept].T / sizes[kept])
+    return basis
 
 
 def _solve(
@@ -319,7 +388,7 @@ def _follow(ready: _Standardized, l1_ratio: float, falling: Floats, resample: in
     grid = _fine_grid(falling / ready.y_scale, ready.largest / l1_ratio, l1_ratio, ready.y_scale)
     room, n_lists = falling.size * min(ready.data.X.shape), falling.size
     record = Record(np.empty(room, np.int32), np.empty(room), np.zeros(n_lists + 1, np.int64), np.zeros(n_lists))
-    state = start(ready.data, ready.intercept)
+    state = start(ready.data, ready.intercept, ready.free)
     at = np.array([0, 0, len(ready.data.X) + 1 if stop_at is None else max(1, stop_at)])
     while (outcome := path(ready.data, *state, record, grid, at)) == FULL:
         more = 3 * record.ids.size
@@ -406,18 +475,21 @@ def _standardize_columns(X, rows, weights, slope, columns, means, scales):  # ty
 # Along the path
 
 
-def start(data: Data, intercept: float) -> tuple[Point, Working, Model, Step]:
+def start(data: Data, intercept: float, free: Floats) -> tuple[Point, Working, Model, Step]:
     """Return the state at the model without features; big arrays are touched only as far as they are used."""
     d, n = data.X.shape
     width = min(d, n)
+    most = d if data.free else width  # a support next to covariates is never solved by rows
     point = Point(np.full(n, intercept), np.zeros(n), np.zeros(n), np.array([intercept, 0.0, 0.0]))
     bound, size = np.full(d, np.inf), np.zeros(1, np.int64)
     work = Working(
         np.zeros(d, np.int64), np.zeros(d), np.zeros(d), np.zeros((3, d)), np.zeros(3), bound, np.zeros(n),
         np.zeros(d, np.bool_), size,
     )  # fmt: skip
-    rows, L, support = np.empty((d, width)), np.empty((width + 1, width + 1)), np.zeros(d, np.int64)
-    counts = np.array([0, 0, 0, 0, 1, 0])
+    size[0] = data.free
+    work.ids[: data.free], work.w[: data.free], bound[: data.free] = np.arange(data.free), free, -np.inf
+    rows, L, support = np.empty((d, width)), np.empty((most + 1, most + 1)), np.zeros(d, np.int64)
+    counts = np.array([0, 0, 0, 0, 1, 0, data.free])
     model = Model(np.zeros(n), np.zeros(d), np.zeros(d), rows, L, support, np.zeros(BLOCK), counts, np.zeros(2))
     v, pull, x, old, delta = np.zeros((5, d))
     image, f, r, W = np.zeros((4, n))
@@ -445,7 +517,7 @@ def path(data, point, work, model, step, record, grid, at):  # type: ignore[no-u
         if grid[4, k] > 0:
             if record.ends[at[1]] + work.size[0] > record.ids.size:
                 return FULL
-            at[2] -= _write(point, work, record, at[1])
+            at[2] -= _write(data, point, work, record, at[1])
             at[1] += 1
             if at[2] <= 0:
                 return SOLVED
@@ -486,19 +558,21 @@ def _solve_at(data, point, work, model, step, l1, l2, tolerance):  # type: ignor
 def _extrapolate(data, point, work, t, l1, l2):  # type: ignore[no-untyped-def]
     """Start on the parabola through the weights at the last three lambdas, over their logarithms t, if it is lower."""
     n = work.size[0]
-    start = point.numbers[LOSS] + _penalty(work.w[:n], work.w, 0.0, l1, l2)
+    start = point.numbers[LOSS] + _penalty(work.w[data.free : n], work.w, 0.0, l1, l2)
     a = (t[3] - t[1]) * (t[3] - t[0]) / ((t[2] - t[1]) * (t[2] - t[0]))
     b = (t[3] - t[2]) * (t[3] - t[0]) / ((t[1] - t[2]) * (t[1] - t[0]))
     c = 1 - a - b
     for k in range(n):
         w0, w1, w2 = work.older[0, k], work.older[1, k], work.older[2, k]
-        if w0 * w1 > 0:  # a weight that came since has no slope yet
+        if k < data.free:
+            work.w[k] = a * w0 + b * w1 + c * w2
+        elif w0 * w1 > 0:  # a weight that came since has no slope yet
             new = a * w0 + b * w1 + c * w2 if w0 * w2 > 0 else w0 + (t[3] - t[2]) / (t[2] - t[1]) * (w0 - w1)
             work.w[k] = new if new * w0 > 0 else w0
     before = work.older_intercepts
     point.numbers[INTERCEPT] = a * before[0] + b * before[1] + c * before[2]
     _settle(data, point, work)
-    if not point.numbers[LOSS] + _penalty(work.w[:n], work.w, 0.0, l1, l2) <= start:
+    if not point.numbers[LOSS] + _penalty(work.w[data.free : n], work.w, 0.0, l1, l2) <= start:
         for k in range(n):
             work.w[k] = work.older[0, k]
         point.numbers[INTERCEPT] = before[0]
@@ -524,22 +598,22 @@ def _remember(point, work, model):  # type: ignore[no-untyped-def]
         work.older[2, k], work.older[1, k], work.older[0, k] = work.older[1, k], work.older[0, k], work.w[k]
         n_zero += work.w[k] == 0
     if n_zero > 20:
-        _drop_zeros(work)
+        _drop_zeros(work, model.counts[FREE])
         model.counts[STALE] = 1
 
 
 @summing_step
-def _write(point, work, record, index):  # type: ignore[no-untyped-def]
+def _write(data, point, work, record, index):  # type: ignore[no-untyped-def]
     """Record the weights, sorted by column; return how many columns have one for the first time."""
     begin, n_new = record.ends[index], 0
     end = begin
-    for k in range(work.size[0]):
+    for k in range(data.free, work.size[0]):
         if work.w[k] != 0:
-            i = end
-            while i > begin and record.ids[i - 1] > work.ids[k]:
+            i, column = end, work.ids[k] - data.free
+            while i > begin and record.ids[i - 1] > column:
                 record.ids[i], record.w[i] = record.ids[i - 1], record.w[i - 1]
                 i -= 1
-            record.ids[i], record.w[i] = work.ids[k], work.w[k]
+            record.ids[i], record.w[i] = column, work.w[k]
             end += 1
             n_new += not work.entered[work.ids[k]]
             work.entered[work.ids[k]] = True
@@ -562,7 +636,9 @@ def _violations(data, point, work, l1, l2):  # type: ignore[no-untyped-def]
     active, zero = abs(point.numbers[SURPLUS]), 0.0
     for k in range(n):
         w, g = work.w[k], work.g[k]
-        if w != 0:
+        if k < data.free:
+            active = max(active, abs(g))
+        elif w != 0:
             active = max(active, abs(g - l2 * w - (l1 if w > 0 else -l1)))
         else:
             zero = max(zero, abs(g) - l1)
@@ -618,10 +694,10 @@ def _lowest_to_come(bound, level, highest, most):  # type: ignore[no-untyped-def
 
 
 @summing_step
-def _drop_zeros(work):  # type: ignore[no-untyped-def]
+def _drop_zeros(work, free):  # type: ignore[no-untyped-def]
     """Leave columns without a weight to the scan."""
-    n = 0
-    for k in range(work.size[0]):
+    n = free
+    for k in range(free, work.size[0]):
         if work.w[k] == 0:
             work.bound[work.ids[k]] = np.inf
         else:
@@ -642,10 +718,10 @@ def _step_on_support(data, point, work, model, step, l1, l2):  # type: ignore[no
     if not factor(model, w, l2):
         return False
     conjugate = _turn(data, point, work, model, step, l1, l2)
-    n, support, delta, numbers = model.counts[SUPPORT], model.support, step.delta, step.numbers
+    n, support, delta, numbers, free = model.counts[SUPPORT], model.support, step.delta, step.numbers, data.free
     numbers[SHIFT] = numbers[OLD_SHIFT] + conjugate * numbers[SHIFT]
     slope, curvature = point.numbers[SURPLUS] * numbers[SHIFT], 0.0
-    for k in range(w.size):
+    for k in range(free, w.size):
         if w[k] == 0:
             delta[k] = 0
     for i in range(n):
@@ -653,10 +729,12 @@ def _step_on_support(data, point, work, model, step, l1, l2):  # type: ignore[no
         delta[k] = step.x[i] + conjugate * delta[k]
         slope += step.pull[i] * delta[k]
         curvature += l2 * delta[k] * delta[k]
+    for k in range(free):
+        curvature -= l2 * delta[k] * delta[k]
     for i in range(step.image.size):
         curvature += point.W[i] * step.image[i] * step.image[i]
     length = slope / curvature
-    for k in range(w.size):
+    for k in range(free, w.size):
         if w[k] != 0 and w[k] * (w[k] + length * delta[k]) <= 0:
             return False
     return _move(data, point, work, step, length, l1, l2)
@@ -673,6 +751,9 @@ def _turn(data, point, work, model, step, l1, l2):  # type: ignore[no-untyped-de
         pull[i] = work.g[k] - l2 * w - (l1 if w > 0 else -l1)
         x[i] = pull[i] - model.mean[k] * surplus
         step.ids[i] = work.ids[k]
+    for k in range(data.free):  # the first of the support
+        pull[k] = work.g[k]
+        x[k] = pull[k] - model.mean[k] * surplus
     solve_factored(model, x, l2, step.dual)
     shift = surplus / model.numbers[WEIGHT]
     for i in range(n):
@@ -711,14 +792,14 @@ def _step_by_model(data, point, work, model, step, l1, l2, tolerance):  # type: 
 @summing_step
 def _move(data, point, work, step, length, l1, l2):  # type: ignore[no-untyped-def]
     """Take the step, halved until the objective does not rise; return whether it was taken."""
-    w, delta = work.w[: work.size[0]], step.delta
-    start = point.numbers[LOSS] + _penalty(w, delta, 0.0, l1, l2)
+    w, delta, free = work.w[: work.size[0]], step.delta, data.free
+    start = point.numbers[LOSS] + _penalty(w[free:], delta[free:], 0.0, l1, l2)
     loss, surplus, falls = 0.0, 0.0, False
     for _ in range(MAX_HALVINGS):
         for i in range(step.f.size):
             step.f[i] = point.f[i] + length * step.image[i]
         loss, surplus = evaluate_loss(data, step.f, step.r, step.W)
-        falls = loss + _penalty(w, delta, length, l1, l2) <= start * (1 + 1e-13)
+        falls = loss + _penalty(w[free:], delta[free:], length, l1, l2) <= start * (1 + 1e-13)
         if falls or length < 2e-6:
             break
         length /= 2
@@ -936,11 +1017,11 @@ def factor(model, v, l2):  # type: ignore[no-untyped-def]
     counts, support, n = model.counts, model.support, 0
     valid, before = counts[FACTORED], counts[SUPPORT]
     for k in range(v.size):
-        if v[k] != 0:
+        if v[k] != 0 or k < counts[FREE]:
             if support[n] != k:
                 valid, support[n] = min(valid, n), k
             n += 1
-    dual = l2 > 0 and n > model.rows.shape[1]
+    dual = l2 > 0 and n > model.rows.shape[1] and counts[FREE] == 0
     if model.numbers[RIDGE] != l2 or counts[DUAL] != dual or (dual and n != before):
         valid = 0
     model.numbers[RIDGE], counts[SUPPORT], counts[DUAL], counts[FACTORED] = l2, n, dual, n
@@ -953,12 +1034,12 @@ def factor(model, v, l2):  # type: ignore[no-untyped-def]
 
 @summing_step
 def _factor_primal(model, valid, n, l2):  # type: ignore[no-untyped-def]
-    L, rows, support, size = model.L, model.rows, model.support, model.rows.shape[1]
+    L, rows, support, size = model.L, model.rows, model.support, model.L.shape[0] - 1
     for i in range(valid, n):
         row = rows[support[i]]
         for j in range(i + 1):
             L[i, j] = row[support[j]] if model.counts[GRAM] else dot(row, rows[support[j]])
-        L[i, i] += l2
+        L[i, i] += l2 if i >= model.counts[FREE] else 0.0
         if not _eliminate(L, i) or i == size:  # no more columns than rows are independent
             model.counts[FACTORED] = i
             return False
@@ -1063,7 +1144,9 @@ def _pass_coordinates(model, pull, l1, l2, tolerance, v, moved):  # type: ignore
             continue
         target = pull[k] - (moved[k] if model.counts[GRAM] else dot(row, moved)) + curvature * v[k]
         new = 0.0
-        if abs(target) > (l1 if v[k] != 0 else l1 + tolerance):  # else equal columns would alternate
+        if k < model.counts[FREE]:
+            new = target / curvature
+        elif abs(target) > (l1 if v[k] != 0 else l1 + tolerance):  # else equal columns would alternate
             new = (target - l1 if target > 0 else target + l1) / (curvature + l2)
         change = new - v[k]
         if change != 0:
@@ -1080,6 +1163,8 @@ def _go_to_optimum(model, pull, l1, l2, v, moved, x, dual):  # type: ignore[no-u
         k = model.support[i]
         already = moved[k] if model.counts[GRAM] else dot(model.rows[k], moved)
         x[i] = pull[k] - already - l2 * v[k] - (l1 if v[k] > 0 else -l1)
+    for k in range(model.counts[FREE]):
+        x[k] = pull[k] - (moved[k] if model.counts[GRAM] else dot(model.rows[k], moved))
     solve_factored(model, x, l2, dual)
     return _go(model, model.counts[SUPPORT], 1.0, x, v, moved)
 
@@ -1096,7 +1181,7 @@ def _slide(model, l1, l2, v, moved, x):  # type: ignore[no-untyped-def]
     _substitute_back(model.L, last, x)
     x[last] = 1
     uphill, size = 0.0, 0.0
-    for i in range(last + 1):
+    for i in range(model.counts[FREE], last + 1):
         w = v[support[i]]
         uphill += x[i] * (l2 * w + (l1 if w > 0 else -l1))
         size += abs(x[i])
@@ -1113,7 +1198,7 @@ def _go(model, n, farthest, x, v, moved):  # type: ignore[no-untyped-def]
     length, first = farthest, -1
     for i in range(n):
         w = v[model.support[i]]
-        if w * x[i] < 0 and -w / x[i] < length:
+        if model.support[i] >= model.counts[FREE] and w * x[i] < 0 and -w / x[i] < length:
             length, first = -w / x[i], i
     for i in range(n):
         k = model.support[i]

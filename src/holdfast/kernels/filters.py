@@ -250,12 +250,19 @@ def _basis(columns: Floats, scale: Floats | None = None) -> Floats:
 
 def residuals(values: Floats, covariates: Floats, counts: ArrayLike) -> Floats:
     """What a weighted regression on an intercept and the covariates leaves of each column, on all rows."""
-    design = np.column_stack([np.ones(len(covariates)), covariates])
-    root = np.sqrt(np.asarray(counts, dtype=np.float64))[:, None]
-    coefficients = np.linalg.lstsq(design * root, values * root, rcond=1e-10)[0]
-    left = values - design @ coefficients
-    spread = np.sqrt((root**2 * (values - values.mean(axis=0)) ** 2).sum(axis=0))
-    left[:, np.sqrt((root**2 * left**2).sum(axis=0)) <= 1e-10 * spread] = 0.0
+    weights = np.asarray(counts, dtype=np.float64)
+    root = np.sqrt(weights)[:, None]
+    centered = covariates - weights @ covariates / weights.sum()
+    scale = np.linalg.norm(root * centered, axis=0)
+    design = np.column_stack([np.ones(len(covariates)), centered / np.where(scale > 0, scale, 1.0)])
+    coefficients = (np.linalg.pinv(design * root, rcond=1e-10) * root.T) @ values
+    left = design @ coefficients
+    np.subtract(values, left, out=left)
+    by_mean = weights.sum() * coefficients[0] ** 2
+    of_covariates = (design * root)[:, 1:]
+    by_covariates = ((of_covariates.T @ of_covariates @ coefficients[1:]) * coefficients[1:]).sum(axis=0)
+    not_explained = weights @ left**2
+    left[:, not_explained <= 1e-20 * by_covariates + 1e-26 * by_mean] = 0.0  # rounding
     return left
 
 

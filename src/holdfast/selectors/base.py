@@ -36,7 +36,7 @@ Mask = NDArray[np.bool_]
 Setting = dict[str, Any]
 Ties = Literal["auto", "random", "lowest"]
 TIES = get_args(Ties)
-Adjusts = Literal["formula", "residuals"] | None
+Adjusts = Literal["formula", "residuals", "base"] | None
 Key = tuple[tuple[str, str], ...]
 PLAIN = (str, int, float, bool, type(None))
 INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
@@ -481,9 +481,9 @@ class Selector(SelectorMixin, BaseEstimator):
     random_state: Any = None
     _fits_cut: ClassVar[bool] = False
     adjusts: ClassVar[Adjusts] = None
-    """How features are adjusted for covariates: by the selector's own formula, as ``batch.covariates``; or, where that
-    is the same as columns of the covariates without a penalty, by a fit to what the covariates leave of features and
-    numbers to predict."""
+    """How features are adjusted for covariates: by the selector's own formula, as ``batch.covariates``; by a fit to
+    what the covariates leave of features and of numbers to predict, next to ``batch.covariates`` as columns without a
+    penalty where classes are predicted; or by the base of the selector."""
     takes_weights: ClassVar[bool] = False
     """Whether weights of rows may be any numbers above 0; else they are whole, as how often a row counts."""
     """Whether a plain fit asks for the best features only, not for the order of all."""
@@ -741,14 +741,23 @@ class Selector(SelectorMixin, BaseEstimator):
         settings: Sequence[Setting], *, cut: bool,
     ) -> Iterator[list[Selection | Exception]]:  # fmt: skip
         """Yield what each setting selects of each resample; if a batch fails, its resamples are fitted one by one."""
-        if shared.covariates is not None and self.adjusts == "residuals":
-            for row, seed in zip(counts, seeds, strict=True):
-                left = residuals(np.column_stack([X, y]), shared.covariates, row)
-                alone = self._prepare(SharedBySetting(shared.row_groups), left[:, :-1], left[:, -1], settings)
-                (selections,) = self._select(alone, left[:, :-1], left[:, -1], row[None], [seed], settings, cut=cut)
-                # a model of what is left predicts that, not the target
-                yield [replace(of, model=None) if isinstance(of, Selection) else of for of in selections]
+        if shared.covariates is None or self.adjusts != "residuals":
+            yield from self._select_together(shared, X, y, counts, seeds, settings, cut=cut)
             return
+        classes = self._target(y).classes is not None
+        for row, seed in zip(counts, seeds, strict=True):
+            left = residuals(X if classes else np.column_stack([X, y]), shared.covariates, row)
+            of_features, of_target = (left, y) if classes else (left[:, :-1], left[:, -1])
+            known = SharedBySetting(shared.row_groups, shared.covariates if classes else None)
+            alone = self._prepare(known, of_features, of_target, settings)
+            (selections,) = self._select_together(alone, of_features, of_target, row[None], [seed], settings, cut=cut)
+            # a model of what is left predicts that, not the target
+            yield [replace(of, model=None) if isinstance(of, Selection) else of for of in selections]
+
+    def _select_together(
+        self, shared: Any, X: Floats, y: NDArray[Any], counts: Ints, seeds: Sequence[int | None],
+        settings: Sequence[Setting], *, cut: bool,
+    ) -> Iterator[list[Selection | Exception]]:  # fmt: skip
         results: list[list[Any]] = [[None] * len(settings) for _ in seeds]
         for group in shared.group(self, settings):
             first, group_shared = group.selectors[0], shared[group.key]

@@ -394,7 +394,9 @@ class ElasticNetPath(ElasticNetBase):
         parts: list[list[tuple[Paths, int, int]]] = [[] for _ in exchanges]
         for problem in self._problems(batch.target, batch.counts):
             resamples = np.flatnonzero(problem.resamples)
-            paths = self._paths(batch.X, batch.target, problem, batch.counts[resamples], lambdas=path)
+            paths = self._paths(
+                batch.X, batch.target, problem, batch.counts[resamples], lambdas=path, covariates=batch.covariates
+            )
             for row, resample in enumerate(resamples):
                 parts[resample].append((paths, row, problem.code))
         selected = []
@@ -445,7 +447,9 @@ class ElasticNetPath(ElasticNetBase):
         """Yield each resample of a problem, its path, and its row there; none if no column varies with the target."""
         resamples = np.flatnonzero(problem.resamples)
         try:
-            paths = self._paths(batch.X, batch.target, problem, batch.counts[resamples], stop_at=stop_at)
+            paths = self._paths(
+                batch.X, batch.target, problem, batch.counts[resamples], stop_at=stop_at, covariates=batch.covariates
+            )
             yield from ((int(resample), paths, row) for row, resample in enumerate(resamples))
         except NothingVariesError:
             for resample in resamples if resamples.size > 1 else ():

@@ -17,7 +17,7 @@ from holdfast.resampling import ComplementaryPairs, Perturbation, Split, Subsamp
 from holdfast.resampling.shuffles import TargetShuffles, q_values, tell_from_chance
 from holdfast.resampling.split import rng_of
 from holdfast.selection import Selection
-from holdfast.selectors.base import Batch, Data, Floats, Ints, Preference, Ranked, Selector, Setting
+from holdfast.selectors.base import Adjusts, Batch, Data, Floats, Ints, Preference, Ranked, Selector, Setting
 from holdfast.selectors.elastic_net import ElasticNetPath
 from holdfast.selectors.wrapping import (
     Copies,
@@ -414,6 +414,7 @@ class StabilitySelection(ResamplingWrapper):
     )
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("threshold", "q", "pfer", "bound")
+    adjusts: ClassVar[Adjusts] = "base"
     uninformative: ClassVar[str | None] = "no information for the base"
 
     def __init__(
@@ -443,6 +444,11 @@ class StabilitySelection(ResamplingWrapper):
             raise ValueError(
                 "Expected a base other than Stability Selection, which would fit thousands of models and has no order "
                 "of features to take the first q of; give the base of that one, such as ElasticNetPath()."
+            )
+        if data.covariates is not None and self.n_shuffles:
+            raise ValueError(
+                f"Expected n_shuffles=0 where the selection is adjusted, got {self.n_shuffles}: a shuffled target has "
+                "nothing to do with covariates and sites either; give adjust=False (--adjust no) to keep n_shuffles."
             )
         return super().share(data)
 

@@ -191,7 +191,8 @@ class ResamplingWrapper(Wrapper):
 
     def share(self, data: Data) -> Inner:
         base, settings, y = self._unseeded(), self._base_settings(), data.target.values
-        prepared = base.prepare(data.X, y, settings, data.groups) if isinstance(base, Selector) else None
+        known = (data.groups,) if data.covariates is None else (data.groups, data.covariates)
+        prepared = base.prepare(data.X, y, settings, *known) if isinstance(base, Selector) else None
         return Inner(prepared, row_units(data.X, y, data.groups), data.groups)
 
     def _unseeded(self) -> Any:

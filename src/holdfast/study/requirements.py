@@ -277,7 +277,7 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
         if not all(_adjusts(part, data, family.candidates.sizes is not None) for part in variants)
     }
     if refusing:
-        offers = "AnovaF or SelectKBest(f_classif)" if data.n_classes else "ElasticNetPath or SelectKBest(f_regression)"
+        offers = f"AnovaF, ElasticNetPath or SelectKBest({'f_classif' if data.n_classes else 'f_regression'})"
         raise ValueError(
             f"Expected selectors that can be adjusted for covariates and sites ({offers}), got "
             f"{_list_parts(refusing)}; give adjust=False (--adjust no) to select as if there were none."
@@ -297,8 +297,9 @@ def _adjusts(estimator: Any, data: StudyData, ordered: bool) -> bool:
         is_last = selecting[-1:] == steps[-1:]
         return bool(selecting) and (is_last or not ordered) and all(_adjusts(of, data, ordered) for of in selecting)
     if isinstance(estimator, Selector):
-        by_residuals = estimator.adjusts == "residuals" and data.classes is None
-        return estimator.adjusts == "formula" or by_residuals
+        if estimator.adjusts == "base":
+            return isinstance(estimator.base, Selector) and _adjusts(estimator.base, data, ordered)
+        return estimator.adjusts is not None
     return getattr(estimator, "score_func", None) in (f_classif, f_regression)
 
 
