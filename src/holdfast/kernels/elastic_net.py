@@ -33,6 +33,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
 from holdfast.kernels.jit import frozen, inlined_step, kernel, summing_kernel, summing_step
 from holdfast.kernels.tolerances import column_units
@@ -307,7 +308,7 @@ def _standardize(
     if covariates.shape[1]:
         free, at, kept = _fit_covariates(covariates[rows], target, weights, resample)
         intercept, start = float(at[0]), at[1:]
-        slope, spread = kept * target / (1 + np.exp(target * (intercept + free @ start))), spread * (kept > 0)
+        slope, spread = kept * target * expit(-target * (intercept + free @ start)), spread * (kept > 0)
     whole = buffer[: (free.shape[1] + d) * weights.size].reshape(-1, weights.size)
     whole[: free.shape[1]], columns = free.T, whole[free.shape[1] :]
     means, scales = np.empty(d), np.empty(d)
@@ -333,7 +334,7 @@ def _fit_covariates(covariates: Floats, y: Floats, c: Floats, resample: int) -> 
         design, at = np.column_stack([np.ones(c.size), free]), np.zeros(free.shape[1] + 1)
         loss, slope = np.inf, np.ones(1)
         for _ in range(MAX_HALVINGS):
-            wrong = 1 / (1 + np.exp(y * (design @ at)))
+            wrong = expit(-y * (design @ at))
             slope, curvature = design.T @ (c * y * wrong), (design.T * (c * wrong * (1 - wrong))) @ design
             if np.abs(slope).max() <= ROUNDING * 100:
                 break
