@@ -64,7 +64,7 @@ release-check: wheel-test
 	.venv-build/bin/pip install -qq twine
 	.venv-build/bin/twine check --strict dist/*
 	.venv-build/bin/python -c 'import re; text = open("CHANGELOG.md").read(); \
-		version = re.search("version: (.*)", open("CITATION.cff").read())[1]; \
+		version = re.search("^version: (.*)", open("CITATION.cff").read(), re.M)[1]; \
 		assert re.search(f"^## {re.escape(version)}", text, re.M), f"no {version} in CHANGELOG.md"; print(version)'
 
 check: .venv/dev
