@@ -385,10 +385,10 @@ def _check_sites(data: StudyData) -> None:
     assert data.sites is not None
     sites, codes, rows = np.unique(data.sites, return_inverse=True, return_counts=True)
     if sites.size < 2:
-        raise ValueError(f"Expected rows of two sites or more in sites=, got {sites[0]} alone; leave sites= out.")
+        raise ValueError(f"Expected rows of two sites or more, got {sites[0]} alone; give no sites.")
     if rows.min() < 2:
         raise ValueError(
-            f"Expected at least two rows of each site in sites=, got one of {sites[rows.argmin()]}; join it with "
+            f"Expected at least two rows of each site, got one of {sites[rows.argmin()]}; join it with "
             "another site, or leave its row out."
         )
     if data.groups is not None:
@@ -437,13 +437,13 @@ def _check_weights(given: Any, n_rows: int) -> NDArray[np.float64]:
     try:
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError("Expected numbers above 0 as sample_weight=, got something else.") from None
+        raise ValueError("Expected numbers above 0 as weights of rows, got something else.") from None
     if weights.shape != (n_rows,):
-        raise ValueError(f"Expected one weight for each of {n_rows} rows in sample_weight=, got shape {weights.shape}.")
+        raise ValueError(f"Expected one weight for each of {n_rows} rows, got shape {weights.shape}.")
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if wrong.size:
         raise ValueError(
-            f"Expected weights above 0 in sample_weight=, got {weights[wrong[0]]:g} in row {wrong[0]} ({wrong.size} "
+            f"Expected weights of rows above 0, got {weights[wrong[0]]:g} in row {wrong[0]} ({wrong.size} "
             "such); leave such rows out."
         )
     return weights
