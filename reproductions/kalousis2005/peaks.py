@@ -20,10 +20,10 @@ from reproductions.workbench import Workbench
 
 TOP = 10
 SIZES = (10, 20, 30, 40, 50)
-CUTS = (1000, 500, 1500, 2000)
+CUTS = (1000, 500, 750, 1500, 2000)
 """Least m/z of a peak, the one that is shown first."""
 SCALINGS = ("[0, 1]", "standardized")
-N_DRAWS = 4
+N_DRAWS = 5
 TOLERANCE = 0.5
 """Agreement of entering features up to which they enter at random: folds share most rows, and agree on noise too."""
 APART = 1.1
