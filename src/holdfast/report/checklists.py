@@ -135,12 +135,13 @@ def _write_word(checklist: Checklist, path: Path) -> None:
     for sentence in checklist.sentences:
         document.add_paragraph(clean_text(sentence))
     table = document.add_table(0, len(COLUMNS), "Table Grid")
+    table.autofit = False
+    for column, width in zip(table.columns, COLUMNS.values(), strict=True):
+        column.width = Cm(width)
     for item, topic, evidence, where in (tuple(COLUMNS), *checklist.rows):
-        cells = table.add_row().cells
         texts = item, topic, evidence or FOR_THE_AUTHORS, where
-        for cell, width, text in zip(cells, COLUMNS.values(), texts, strict=True):
-            cell.width = Cm(width)
-            cell.paragraphs[0].add_run(clean_text(text)).italic = text == FOR_THE_AUTHORS
+        for cell, text in zip(table.add_row().cells, texts, strict=True):
+            cell.paragraphs[0].add_run(clean_text(text)).italic = text == FOR_THE_AUTHORS or None
     head = table.rows[0]
     head._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))  # repeated on every page
     for cell in head.cells:
