@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 Verdict = Literal["holds", "holds in part", "does not hold", "open"]
 Kind = Literal["empirical", "exact", "beyond"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "holds in part", "does not hold", "open")
+VERDICT_VERBS = {
+    "holds": ("holds", "hold"), "holds in part": ("holds in part", "hold in part"),
+    "does not hold": ("does not hold", "do not hold"), "open": ("is open", "are open"),
+    "data not to be had": ("could not be repeated",) * 2, "not run": ("was not run", "were not run"),
+}  # fmt: skip
 KINDS: dict[Kind, str] = {
     "empirical": "empirical claims of the papers",
     "exact": "exact checks of formulas, theorems and worked examples",
@@ -139,9 +144,14 @@ class Evidence:
 
     @classmethod
     def by_choice(cls, parts: Sequence["Evidence"], choices: str) -> "Evidence":
-        """Return a number by each choice that the paper leaves open, the primary one first, with the range of all."""
+        """Return a number by each choice that the paper leaves open, the primary one first, with the range of all.
+
+        Of answers in words it says how many choices give each.
+        """
         whole = cls.over(parts, f"{parts[0].varied}, {choices}")
-        return replace(whole, parts=tuple(parts))
+        answers = Counter(part.shown.partition(";")[0] for part in parts if part.shown).most_common()
+        shown = ", ".join(f"{answer} ({count} of {len(parts)})" for answer, count in answers)
+        return replace(whole, parts=tuple(parts), shown=shown)
 
     @classmethod
     def undefined(cls, reason: str) -> "Evidence":
@@ -375,11 +385,15 @@ def count_verdicts(claims: Iterable[Claim], kind: Kind) -> str:
     counts = Counter(claim.verdict for claim in claims if claim.kind == kind)
     if not counts:
         return ""
-    in_part = f"{counts['holds in part']} in part, " if counts["holds in part"] else ""
-    return (
-        f"Of {counts.total()} {KINDS[kind]} {counts['holds']} hold, {in_part}{counts['does not hold']} do not, "
-        f"{counts['open']} are open."
-    )
+    return f"Of {counts.total()} {KINDS[kind]} {join_counts(counts)}."
+
+
+def join_counts(counts: Mapping[str, int]) -> str:
+    """Return how many verdicts there are of each kind: ``"3 hold, 1 does not hold"``."""
+    return ", ".join(
+        f"{count} {singular if count == 1 else plural}"
+        for verdict, (singular, plural) in VERDICT_VERBS.items() if (count := counts.get(verdict, 0))
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
