@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 from scipy.stats import binomtest
 
 if TYPE_CHECKING:
@@ -82,15 +82,33 @@ class Evidence:
         return cls(value=float(value), low=float(value), high=float(value), varied="exact", **options)
 
     @classmethod
-    def from_draws(cls, value: float, draws: ArrayLike, varied: str, *, n_tries: int = 1, **options: Any) -> "Evidence":
+    def from_draws(
+        cls,
+        value: float,
+        draws: ArrayLike,
+        varied: str,
+        *,
+        n_tries: int = 1,
+        n_units: int | None = None,
+        **options: Any,
+    ) -> "Evidence":
         """Return a number with the quantiles of its redraws, for any distribution, also one with two modes.
 
-        ``n_tries`` widens the interval for a number that is picked as the best of so many (Bonferroni).
+        ``n_tries`` widens the interval for a number that is picked as the best of so many (Bonferroni); ``n_units``
+        where a few resamples or data sets are redrawn, whose quantiles are too narrow: by sqrt(n / (n - 1)), and by
+        Student's quantile over the normal one.
         """
         tail = TAILS[0] / n_tries
         low, high = np.quantile(np.asarray(draws, dtype=np.float64), (tail, 1 - tail))
+        wider = 1.0
+        if n_units is not None:
+            wider = math.sqrt(n_units / (n_units - 1)) * stdtrit(n_units - 1, 1 - tail) / ndtri(1 - tail)
         return cls(
-            value=float(value), low=min(float(low), value), high=max(float(high), value), varied=varied, **options
+            value=float(value),
+            low=float(value - wider * max(value - low, 0.0)),
+            high=float(value + wider * max(high - value, 0.0)),
+            varied=varied,
+            **options,
         )
 
     @classmethod

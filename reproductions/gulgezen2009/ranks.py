@@ -197,7 +197,7 @@ def judge_always(nested: Nested, ratios: Sequence[float]) -> Claim:
     return Claim(
         claim="MID is always more stable than MIQ on Musk, whatever r and the number of features.", exhibit="Figure 3",
         where="Section 5.3", printed="always",
-        evidence=Evidence.from_draws(float(ours), drawn, REDRAWN, digits=3),
+        evidence=Evidence.from_draws(float(ours), drawn, REDRAWN, n_units=nested.n_samples, digits=3),
         rule=Rule.equal(1.0, "at every point"),
         reason="The claims on averages over numbers of features say where it holds in general.",
     )  # fmt: skip

@@ -136,6 +136,18 @@ def test_counts_near_0_have_exact_intervals_and_two_modes_quantiles():
     assert judge(two_modes, Rule.above(0)) == "open"
 
 
+def test_redraws_of_ten_samples_cover_the_mean_as_often_as_they_promise():
+    rng = np.random.default_rng(0)
+    covered = {None: 0, 10: 0}
+    for _ in range(2000):
+        sample = rng.normal(size=10)
+        draws = sample[rng.integers(10, size=(200, 10))].mean(axis=1)
+        for n_units in covered:
+            found = Evidence.from_draws(sample.mean(), draws, "redraws", n_units=n_units)
+            covered[n_units] += found.low <= 0 <= found.high
+    assert covered[None] < 0.92 * 2000 < 0.935 * 2000 < covered[10] < 0.965 * 2000
+
+
 def test_evidence_of_parts_of_answers_and_of_samples():
     parts = Evidence.from_verdicts(["holds", "holds", "open", "does not hold"], "cells")
     assert (parts.low, parts.high, str(parts)) == (0.5, 0.75, "2 of 4 hold, 1 open")
