@@ -17,7 +17,8 @@ from holdfast.replication.result import ERRORS
 from holdfast.report.records import Box, Feature, Features, FeatureTable, MapRow, ReportOptions, SelectionMap
 from holdfast.study.stabilities import CommonMeasure, common_size, take_best
 from holdfast.study.tables import StudyTables
-from holdfast.study.work import THIRDS, group_rows
+from holdfast.study.work import group_rows
+from holdfast.targets import TASKS, Target
 from holdfast.tradeoff import SelectedFeatures, final_features, selected_features
 from holdfast.tradeoff.selected import match_columns
 
@@ -58,7 +59,7 @@ def _make_boxes(
 ) -> tuple[Box, ...]:
     if column not in quantiles:
         return ()
-    groups = list(THIRDS) if result.classes is None else list(map(str, result.classes))
+    groups = list(map(str, result.classes or TASKS[result.task].groups))
     boxes = []
     for number, (group, values) in enumerate(zip(groups, quantiles[column], strict=True)):
         drawn = tuple(values.tolist()) if np.isfinite(values).all() else ()
@@ -79,7 +80,7 @@ def _rows_by_group(result: StudyTables, options: ReportOptions) -> tuple[NDArray
         return None
     X = np.asarray(match_columns(options.X, result.feature_names), dtype=np.float64)
     if result.classes is None:
-        return X, group_rows(np.asarray(options.y, dtype=np.float64), 0)
+        return X, group_rows(Target.of(options.y, classes=False))
     number = {str(label): group for group, label in enumerate(result.classes)}
     return X, np.array([number.get(str(label), -1) for label in np.asarray(options.y).tolist()])
 

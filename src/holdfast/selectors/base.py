@@ -29,6 +29,7 @@ from holdfast.kernels.tolerances import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
 from holdfast.selection import Best, FewerFeaturesWarning, Selection, best_columns, falls, fewer_note, tie_ranks
+from holdfast.targets import Target
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,35 +49,6 @@ ROUNDING = 1e-11
 
 
 # The input of a selector
-
-
-@dataclass(frozen=True, eq=False)
-class Target:
-    """What is to be predicted: class numbers from 0 with the classes they stand for, or numbers.
-
-    Attributes
-    ----------
-    values : ndarray
-        Class numbers (int64) or numbers (float64).
-    classes : ndarray or None
-        The classes; None if numbers are predicted.
-    """
-
-    values: NDArray[Any]
-    classes: NDArray[Any] | None
-
-    @classmethod
-    def of(cls, y: NDArray[Any], classes: bool) -> "Target":
-        """Number the classes, or take the numbers."""
-        if not classes:
-            return cls(np.asarray(y, dtype=np.float64), None)
-        check_classification_targets(y)
-        known, codes = np.unique(y, return_inverse=True)
-        return cls(codes.astype(np.int64), known)
-
-    def present(self, counts: Ints) -> Ints:
-        """The class numbers that a resample holds."""
-        return np.flatnonzero(np.bincount(self.values, weights=counts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +117,13 @@ class Batch(Data):
         return zip(self.counts, self.seeds, strict=True)
 
 
+def checked_target(y: NDArray[Any], classes: bool) -> Target:
+    """The target of a selector that takes it for classes, or for numbers; raise if it holds none."""
+    if classes:
+        check_classification_targets(y)
+    return Target.of(y, classes)
+
+
 def plain_target(y: Any) -> Any:
     """A target whose entries are objects as texts or numbers, or raise; others are for scikit-learn to check."""
     if not (isinstance(y, (list, tuple)) or str(getattr(y, "dtype", "")) == "object") or not len(y):
@@ -202,7 +181,7 @@ class BinaryProblem(NamedTuple):
 
 def one_against_rest(target: Target, counts: Ints) -> list[BinaryProblem]:
     """One problem for each class against the rest; of two classes, the higher one's suffices."""
-    codes = np.arange(0 if target.classes is None else target.classes.size)
+    codes = np.arange(target.n_classes)
     held = np.array([np.bincount(target.values, weights=row, minlength=codes.size) > 0 for row in counts])
     two = held.sum(axis=1) == 2
     higher = held & (np.cumsum(held, axis=1) == 2)
@@ -524,7 +503,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _target(self, y: Any) -> Target:
         """What is to be predicted, as this selector sees it."""
-        return Target.of(y, self.needs_classes)
+        return checked_target(y, self.needs_classes)
 
     # One fit
 

@@ -29,13 +29,14 @@ from holdfast.selectors.base import (
     Setting,
     SharedBySetting,
     TakesGroups,
-    Target,
     Ties,
     check_choice,
+    checked_target,
     one_against_rest,
 )
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
 from holdfast.selectors.wrapping import Copies, InnerSplit, check_copies, deal_folds, order_rows, usable_splits
+from holdfast.targets import Target
 
 SAME = 1e-11
 """Projections of standardized columns that differ by less belong to copies."""
@@ -149,7 +150,7 @@ class ElasticNetBase(Predicts, Selector):
     def _target(self, y: Any) -> Target:
         check_choice("model", self.model, get_args(Model))
         numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
-        return Target.of(y, not numbers)
+        return checked_target(y, not numbers)
 
     def _problems(self, target: Target, counts: Ints) -> list[BinaryProblem]:
         """The two-class problems of a target, or the one of its numbers."""

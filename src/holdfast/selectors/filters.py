@@ -32,11 +32,12 @@ from holdfast.selectors.base import (
     Preference,
     Ranked,
     Selector,
-    Target,
     Ties,
     check_choice,
+    checked_target,
     learns_on_all,
 )
+from holdfast.targets import Target
 
 
 class _Moments(Filter):
@@ -188,7 +189,7 @@ class AnovaF(_Moments):
     def share(self, data: Data) -> Any:
         if data.covariates is None:
             return super().share(data)
-        classes = np.arange(0 if data.target.classes is None else data.target.classes.size)
+        classes = np.arange(data.target.n_classes)
         return moments_of.adjusted(data.X, 1.0 * (data.target.values[:, None] == classes), data.covariates)
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
@@ -212,8 +213,8 @@ class PartialF:
         self.covariates, self.classes = covariates, classes
 
     def __call__(self, X: Any, y: Any) -> tuple[Floats, Floats]:
-        target = Target.of(y, self.classes)
-        kinds = 0 if target.classes is None else target.classes.size
+        target = checked_target(y, self.classes)
+        kinds = target.n_classes
         columns = 1.0 * (target.values[:, None] == np.arange(kinds)) if kinds else target.values[:, None]
         f, n_target, n_free = moments_of.partial_f(
             moments_of.adjusted(np.asarray(X, dtype=np.float64), columns, self.covariates)

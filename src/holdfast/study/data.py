@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,12 @@ from holdfast.io.record import DataRecord
 from holdfast.io.table import Table, covariate_columns
 from holdfast.resampling import Samples
 from holdfast.selection import FeatureGroups, GroupWeight
+from holdfast.targets import Target, TaskName
 from holdfast.text import format_count, join_first
 
 if TYPE_CHECKING:
     from holdfast.study.study import Study
 
-PredictionTask = Literal["classification", "regression"]
 FEW = 20  # a target of more different whole numbers than this is not taken for classes unless the user says so
 
 
@@ -39,15 +39,15 @@ class StudyData:
     covariates : array or None
         Columns that are in every model and outside the universe.
     y : array
-        The target.
+        The target as it was given.
+    target : Target
+        The target as numbers, with what its task asks for.
     groups : array or None
         Rows of one group stay together.
     names : list of str
         Names of the features.
     named : bool
         Whether the features came with names.
-    classes : array or None
-        The classes, sorted; None if numbers are predicted.
     feature_groups : FeatureGroups or None
         The features that the columns of X belong to; None if each column is a feature.
     sample_weight : array or None
@@ -64,21 +64,26 @@ class StudyData:
     groups: NDArray[Any] | None
     names: list[str]
     named: bool
-    classes: NDArray[Any] | None
+    target: Target
     feature_groups: FeatureGroups | None = None
     sample_weight: NDArray[np.float64] | None = None
     sites: NDArray[Any] | None = None
     adjusts: bool = False
 
     @property
-    def task(self) -> PredictionTask:
-        """Whether classes or numbers are predicted."""
-        return "regression" if self.classes is None else "classification"
+    def task(self) -> TaskName:
+        """What is predicted: classes or numbers."""
+        return self.target.task
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes, sorted; None for another task."""
+        return self.target.classes
 
     @property
     def n_classes(self) -> int:
-        """Number of classes; 0 if numbers are predicted."""
-        return 0 if self.classes is None else self.classes.size
+        """Number of classes; 0 for another task."""
+        return self.target.n_classes
 
     @property
     def columns(self) -> list[str]:
@@ -103,14 +108,9 @@ class StudyData:
     # What every process makes once, when it is asked for
 
     @cached_property
-    def target(self) -> NDArray[Any]:
-        """The target as numbers: the number of the class, or the number itself."""
-        return self.y.astype(np.float64) if self.classes is None else np.searchsorted(self.classes, self.y)
-
-    @cached_property
     def samples(self) -> Samples:
         """What a perturbation knows of the rows: their number, classes and groups, all numbered."""
-        return Samples.of(len(self.y), None if self.classes is None else self.target, self.groups)
+        return Samples.of(len(self.y), self.target.strata, self.groups)
 
     @cached_property
     def adjusting(self) -> NDArray[np.int64]:
@@ -233,7 +233,7 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
     """
     classes: tuple[tuple[str, int], ...] = ()
     if data.classes is not None:
-        counts = np.bincount(data.target, minlength=data.classes.size).tolist()
+        counts = np.bincount(data.target.values, minlength=data.classes.size).tolist()
         classes = tuple((str(label), count) for label, count in zip(data.classes.tolist(), counts, strict=True))
     facts: dict[str, Any] = {
         "rows": len(data.y), "features": len(data.names), "task": data.task, "classes": classes,
@@ -332,7 +332,7 @@ def prepare_data(
     y: Any,
     groups: Any,
     covariates: Sequence[Any],
-    task: PredictionTask | None,
+    task: TaskName | None,
     estimator: Any,
     feature_groups: Any = None,
     group_weight: GroupWeight = "largest",
@@ -367,7 +367,7 @@ def prepare_data(
         groups=None if groups is None else _column(groups, X.shape[0], "groups", "group"),
         names=columns if grouped is None else grouped.names,
         named=named,
-        classes=np.unique(target) if (task or _guess_task(target, estimator)) == "classification" else None,
+        target=Target.of(target, (task or _guess_task(target, estimator)) == "classification"),
         feature_groups=grouped,
         sample_weight=None if sample_weight is None else _check_weights(sample_weight, X.shape[0]),
         sites=None if sites is None else _column(sites, X.shape[0], "sites", "site"),
@@ -423,7 +423,7 @@ def _check_adjustment(data: StudyData, names: Sequence[str]) -> None:
         return
     sites, of_row = np.unique(data.sites, return_inverse=True)
     counts = np.zeros((sites.size, data.n_classes), dtype=np.int64)
-    np.add.at(counts, (of_row, data.target), 1)
+    np.add.at(counts, (of_row, data.target.values), 1)
     if ((counts > 0).sum(axis=1) == 1).all():
         shown = pd.DataFrame(counts, index=pd.Index(sites, name="site"), columns=list(data.classes))
         raise ValueError(
@@ -450,7 +450,7 @@ def _check_weights(given: Any, n_rows: int) -> NDArray[np.float64]:
 
 
 def prepare_for(
-    study: "Study", X: Any, y: Any, groups: Any = None, task: PredictionTask | None = None, **of_rows: Any
+    study: "Study", X: Any, y: Any, groups: Any = None, task: TaskName | None = None, **of_rows: Any
 ) -> StudyData:
     """Prepare data as a study takes them; ``task`` is what is known of it otherwise, ``of_rows`` weights and sites."""
     return prepare_data(
@@ -550,7 +550,7 @@ def _separate_covariates(table: Any, names: list[str], covariates: list[str]) ->
     return table[:, others], np.asarray(dense, dtype=np.float64)
 
 
-def _guess_task(y: NDArray[Any], estimator: Any) -> PredictionTask:
+def _guess_task(y: NDArray[Any], estimator: Any) -> TaskName:
     """Whether classes or numbers are predicted: as the estimator says, else by the values of the target."""
     if estimator is not None and is_classifier(estimator):
         return "classification"

@@ -323,7 +323,7 @@ class StudyRun:
             "names": data.names if data.named else None,
             "n_features": len(data.names),
             "classes": None if data.classes is None else [describe(label) for label in data.classes.tolist()],
-            "target": data.target.tolist(),
+            "target": data.target.values.tolist(),
             "data_record": to_plain(self.record),
             "no_effects": why_no_effects,
             "prefilter": self.study.prefilter,

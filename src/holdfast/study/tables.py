@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from holdfast.study.memory import FEW_BYTES, Cache
 from holdfast.study.orders import Sets, StoredOrders, UnansweredError, no_orders, no_weights
 from holdfast.study.store import Checks, Store, open_to_read, read_tables, unpack_rows
 from holdfast.study.work import QUANTILES, SplitCoefficients, SplitEffects, best_features, unpack_effects
+from holdfast.targets import TaskName
 
 if TYPE_CHECKING:
     from holdfast.result import StudyResult
@@ -273,9 +274,9 @@ class StudyTables:
         return self.stored.meta["classes"]
 
     @property
-    def task(self) -> Literal["classification", "regression"]:
+    def task(self) -> TaskName:
         """What is predicted: classes or numbers."""
-        return "regression" if self.classes is None else "classification"
+        return self.plan["task"]
 
     @cached_property
     def data(self) -> DataRecord:

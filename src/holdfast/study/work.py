@@ -37,6 +37,7 @@ from holdfast.study.scoring import (
     record_warnings,
     score_cells,
 )
+from holdfast.targets import Target
 
 FastModels: TypeAlias = Literal[True, "identical", False]
 MAX_CACHED_ROWS = 1_000_000
@@ -262,8 +263,6 @@ FEWEST = 8
 """Classes of fewer rows have no quantiles: these would be close to the values of single rows."""
 MAX_QUANTILES = 200
 """Quantiles are stored for so many features of a family: those that most splits selected."""
-THIRDS = ("lowest third", "middle third", "highest third")
-"""Groups of rows by the target, where that is a number."""
 
 
 def best_features(kind: Kind, values: NDArray[Any]) -> NDArray[Any]:
@@ -290,7 +289,7 @@ def compute_effects(
     sizes = [columns.size for columns in features]
     used, column = np.unique(np.concatenate([none, *features]), return_inverse=True)
     values = held_out_effects(
-        np.ascontiguousarray(table[:, used].T, dtype=np.float64), data.target, data.n_classes,
+        np.ascontiguousarray(table[:, used].T, dtype=np.float64), data.target.values, data.n_classes,
         [split.test for split, _ in pairs], np.repeat(np.arange(len(pairs)), sizes), column,
     ).astype(np.float32)  # fmt: skip
     parts = np.split(values, np.cumsum(sizes)[:-1])
@@ -345,17 +344,19 @@ def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> lis
         most = np.argsort(-times, kind="stable")[:MAX_QUANTILES]
         often[family] = np.sort(most[times[most] > 0]).tolist()
     used = sorted(set(chain.from_iterable(often.values())))
-    groups = group_rows(data.target, data.n_classes)
-    quantiles = find_quantiles(data.effect_table[:, used], groups, data.n_classes or len(THIRDS))
+    quantiles = find_quantiles(
+        data.effect_table[:, used], group_rows(data.target), data.n_classes or len(data.target.facts.groups)
+    )
     packed = dict(zip(used, (values.astype("<f8").tobytes() for values in quantiles), strict=True))
     return [(family, feature, packed[feature]) for family, features in often.items() for feature in features]
 
 
-def group_rows(target: NDArray[Any], n_classes: int) -> NDArray[np.int64]:
+def group_rows(target: Target) -> NDArray[np.int64]:
     """The group of each row: its class, or the third of the target that it is in."""
-    if n_classes:
-        return target.astype(np.int64)
-    return np.searchsorted(np.quantile(target, [1 / 3, 2 / 3]), target, side="left").astype(np.int64)
+    values = target.values
+    if target.classes is not None:
+        return values
+    return np.searchsorted(np.quantile(values, [1 / 3, 2 / 3]), values, side="left").astype(np.int64)
 
 
 def find_quantiles(table: NDArray[Any], groups: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:

@@ -27,6 +27,7 @@ from holdfast.study.orders import UnansweredError
 from holdfast.study.stabilities import corrected_error, take_best
 from holdfast.study.stabilities import features_that_count as features_that_count
 from holdfast.study.tables import StudyTables
+from holdfast.targets import TASKS
 from holdfast.text import format_interval, format_number, format_share, join_names
 from holdfast.tradeoff.choice import choose
 
@@ -296,7 +297,8 @@ def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: 
     used, feature = np.unique(columns, return_inverse=True)
     table = result.split_table
     ratio = (table["n_test"] / table["n_rows"]).loc[splits.tolist()].to_numpy(dtype=np.float64)
-    neutral, several = 0.5 if classes else 0.0, len(classes) > 2
+    effect, several = TASKS[result.task].effect, len(classes) > 2
+    neutral = effect.neutral
     moments = [_average(feature, value, ratio, used.size, neutral) for value in values.T]
     group = np.zeros(used.size, dtype=np.int64)
     if several and used.size:
@@ -316,8 +318,7 @@ def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: 
         describe_direction(result, bool(above), int(number)) if stated else NO_DIRECTION
         for above, number, stated in zip(mean > neutral, group, shown, strict=True)
     ]
-    second_name = None if several else "standardized difference" if classes else "correlation"
-    return MeanEffects("AUC" if classes else "rank correlation", second_name, frame)
+    return MeanEffects(effect.name, None if several else effect.second, frame)
 
 
 @dataclass(frozen=True)

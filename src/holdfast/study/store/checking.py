@@ -29,7 +29,8 @@ from holdfast.study.memory import gc_paused
 from holdfast.study.store import schema
 from holdfast.study.store.schema import Row, Table
 from holdfast.study.store.store import Store, StoreError
-from holdfast.study.work import QUANTILES, THIRDS
+from holdfast.study.work import QUANTILES
+from holdfast.targets import TASKS
 
 MAX_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
 MAX_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
@@ -204,6 +205,7 @@ class Known:
         self.checks = checks
         self.n_samples, self.n_features = len(meta["target"]), meta["n_features"]
         self.n_classes = None if meta["classes"] is None else len(meta["classes"])
+        self.task = meta["plan"]["task"]
         self.scores = [
             SCORES.get(scorer) if isinstance(scorer, str) else None for scorer in meta["plan"]["scoring"].values()
         ]
@@ -314,7 +316,7 @@ class Known:
 
     def find_quantiles(self, rows: Sequence[Row]) -> Sequence[bool]:
         """Those of each class, or of each third of the target."""
-        n_groups = len(THIRDS) if self.n_classes is None else self.n_classes
+        n_groups = self.n_classes or len(TASKS[self.task].groups)
         return [len(quantiles) == 8 * len(QUANTILES) * n_groups for *_, quantiles in rows]
 
     # What blobs hold: all of a table at once, as looking into each by itself would take longer than reading it
