@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTrans
 
 import holdfast as hf
 from holdfast.io.estimators import read_selection
-from holdfast.kernels.filters import residuals
+from holdfast.kernels.covariates import residuals
 from holdfast.selectors import (
     MRMR,
     SELECTORS,
@@ -478,6 +478,43 @@ def test_stability_selection_adjusts_in_every_half(y):
     assert (found != plain).any()
 
 
+def eliminate(X, y, free, n_features, forced=()):
+    """Drop a fifth of the features again and again, by plain Newton steps with columns without a penalty."""
+    rest = X - free @ np.linalg.lstsq(free, X, rcond=None)[0]
+    Z, columns = (X - X.mean(axis=0)) / rest.std(axis=0), np.arange(X.shape[1])
+    while columns.size > n_features:
+        design, w = np.column_stack([Z[:, columns], free]), np.zeros(columns.size + free.shape[1])
+        penalty = np.repeat([1.0, 0.0], [columns.size, free.shape[1]])
+        for _ in range(30):
+            wrong = 1 / (1 + np.exp(y * (design @ w)))
+            slope = penalty * w - design.T @ (y * wrong)
+            w -= np.linalg.solve((design.T * (wrong * (1 - wrong))) @ design + np.diag(penalty), slope)
+        badness = np.where(np.isin(columns, forced), -np.inf, -np.abs(w[: columns.size]))
+        size = max(n_features, columns.size - max(1, columns.size // 5))
+        columns = np.sort(columns[np.argsort(badness, kind="stable")[:size]])
+    return columns
+
+
+@pytest.mark.parametrize("criterion", [None, "variance", AnovaF()], ids=["ridge", "variance", "anova"])
+def test_recursive_elimination_leaves_covariates_without_a_penalty(criterion):
+    y, n_forced = np.where(NUMBER > 0, 1, -1), 0 if criterion is None else 2
+    rfe = HybridRFE(4, n_forced=n_forced, criterion="variance" if criterion is None else criterion)
+    result = hf.Study(rfe, hf.Bootstrap(6), covariates=["age"], estimator=LOGISTIC).run(ADJUSTED, y, sites=SITES)
+    differs = False
+    for run, split in enumerate(result.splits.itertuples()):
+        rows, forced = np.repeat(split.train_rows, split.train_counts), []
+        X, covariates = features_at(rows), design_of(ADJUSTED)[rows]
+        free = np.column_stack([np.ones(80), covariates])
+        if criterion == "variance":
+            forced = np.argsort(-residual_squares(free, X))[:2]
+        elif criterion is not None:
+            forced = np.argsort(-partial_f_by_definition(X, y[rows, None], covariates))[:2]
+        wanted = eliminate(X, y[rows], free, 4, forced)
+        assert set(result.preferences("hybrid_rfe").selected(run)) == {TABLE.columns[column] for column in wanted}
+        differs |= set(wanted) != set(eliminate(X, y[rows], free[:, :1], 4, forced))
+    assert differs
+
+
 def test_what_covariates_leave_depends_on_no_unit():
     counts, design = np.arange(80) % 3, design_of(ADJUSTED)
     values = np.column_stack([features_at(slice(None)), np.full(80, 3.3), 7 * design[:, 0] + 1e3])
@@ -517,7 +554,15 @@ def test_adjustment_is_the_default_for_new_studies_and_older_ones_go_on_without(
 @pytest.mark.parametrize(
     ("study", "y", "given", "message"),
     [
-        (hf.Study({"r": ReliefF(2)}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got r \(ReliefF\); give adjust=False"),
+        (hf.Study({"r": ReliefF(2)}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got r \(ReliefF\); forests and mRMR"),
+        (
+            hf.Study(HybridRFE(3, n_forced=1, criterion="golub"), hf.Bootstrap(4)),
+            Y,
+            {"sites": SITES},
+            "or HybridRFE with",
+        ),
+        (hf.Study(HybridRFE(3, device="torch"), hf.Bootstrap(4)), Y, {"sites": SITES}, r"got hybrid_rfe \(HybridRFE\)"),
+        (hf.Study({"f": SelectFromModel(RandomForestClassifier())}), Y, {"sites": SITES}, "forests and mRMR cannot be"),
         (hf.Study({"l": ElasticNetCV()}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got l \(ElasticNetCV\)"),
         (
             hf.Study({"s": StabilitySelection(ReliefF(), q=3, pfer=1)}, hf.Bootstrap(4)),

@@ -24,7 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.checks import as_column, check_whole, type_name
-from holdfast.kernels.filters import residuals
+from holdfast.kernels.covariates import residuals
 from holdfast.kernels.tolerances import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split

@@ -277,10 +277,16 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
         if not all(_adjusts(part, data, family.candidates.sizes is not None) for part in variants)
     }
     if refusing:
-        offers = f"AnovaF, ElasticNetPath or SelectKBest({'f_classif' if data.n_classes else 'f_regression'})"
+        offers = (
+            "AnovaF, ElasticNetPath, StabilitySelection, SelectKBest(f_classif), or HybridRFE with variance or AnovaF "
+            "as its criterion"
+            if data.n_classes
+            else "ElasticNetPath, StabilitySelection or SelectKBest(f_regression)"
+        )
         raise ValueError(
             f"Expected selectors that can be adjusted for covariates and sites ({offers}), got "
-            f"{_list_parts(refusing)}; give adjust=False (--adjust no) to select as if there were none."
+            f"{_list_parts(refusing)}; forests and mRMR cannot be. Give adjust=False (--adjust no) to select as if "
+            "there were none."
         )
     if perturbation.about.name in ("noise", "new_seeds"):
         raise ValueError(
