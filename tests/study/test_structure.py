@@ -30,6 +30,7 @@ from holdfast.selectors import (
     AnovaF,
     ElasticNetCV,
     ElasticNetPath,
+    Golub,
     HybridRFE,
     ReliefF,
     StabilitySelection,
@@ -529,6 +530,56 @@ def residual(values):
     return values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
 
 
+@pytest.mark.parametrize("covariates", [(), ("age",)])
+def test_the_f_value_within_sites_adds_up_the_squares_of_each(covariates):
+    y = np.digitize(NUMBER, np.quantile(NUMBER, [1 / 3, 2 / 3]))
+    study = hf.Study(
+        {"f": hf.Candidates(AnovaF(12), keep="weights")}, hf.Bootstrap(5), covariates=covariates, estimator=LOGISTIC,
+        adjust="within",
+    )  # fmt: skip
+    X = ADJUSTED if covariates else ADJUSTED[TABLE.columns]
+    result = study.run(X, y, sites=SITES)
+    assert result.plan["adjust"] == "within"
+    assert "Features are weighed within sites, in each resample." in result.data.notes
+    weights = result.preferences("f", kind="weighting").matrix()
+    for run, split in enumerate(result.splits.itertuples()):
+        rows = np.repeat(split.train_rows, split.train_counts)
+        squares, freedom = np.zeros((2, 12)), np.zeros(2)
+        for site in np.unique(SITES):
+            here = rows[SITES[rows] == site]
+            without = np.column_stack([np.ones(here.size), *([ADJUSTED["age"].to_numpy()[here]] if covariates else [])])
+            full = np.column_stack([without, y[here, None] == [1, 2]])
+            before, after = (residual_squares(design, features_at(here)) for design in (without, full))
+            ranks = [np.linalg.matrix_rank(design) for design in (without, full)]
+            squares += before - after, after
+            freedom += ranks[1] - ranks[0], here.size - ranks[1]
+        np.testing.assert_allclose(weights[run], np.divide(*(squares.T / freedom).T), rtol=1e-6)
+
+
+def test_weights_within_sites_are_means_over_sites_that_have_both_classes():
+    y = np.where(SITES == "west", True, NUMBER > 0)
+    study = hf.Study({"g": hf.Candidates(Golub(12), keep="weights")}, FOLDS, adjust="within")
+    result = study.run(TABLE, y, sites=SITES)
+    for run, (rows, _) in enumerate(FOLDS):
+        parts = [rows[SITES[rows] == site] for site in ("north", "south", "east")]
+        parts = [part for part in parts if np.unique(y[part]).size == 2]
+        ratios = [part.size * Golub().fit(TABLE.to_numpy()[part], y[part]).scores_ for part in parts]
+        expected = sum(ratios) / sum(map(len, parts))
+        np.testing.assert_allclose(result.preferences("g", kind="weighting").matrix()[run], expected, rtol=1e-6)
+
+
+def test_effects_of_different_directions_are_found_within_sites_alone():
+    sign = np.where(np.isin(SITES, ["north", "west"]), 2.0, -2.0)
+    turned = TABLE.assign(**{"g2.0": TABLE["g2.0"] + np.where(Y, sign, 0)})
+    within, across = (
+        hf.Study(AnovaF(1), hf.Bootstrap(8), adjust=adjust).run(turned, Y, sites=SITES).preferences("anova").frequency
+        for adjust in ("within", True)
+    )
+    column = list(TABLE.columns).index("g2.0")
+    assert within[column] == 1
+    assert across[column] < 0.5
+
+
 def test_a_feature_that_a_covariate_explains_is_not_selected():
     only_age = TABLE.assign(age=ADJUSTED["age"], copy=ADJUSTED["age"] * 2 + 1)
     ill = ADJUSTED["age"] > 0
@@ -563,6 +614,15 @@ def test_adjustment_is_the_default_for_new_studies_and_older_ones_go_on_without(
         ),
         (hf.Study(HybridRFE(3, device="torch"), hf.Bootstrap(4)), Y, {"sites": SITES}, r"got hybrid_rfe \(HybridRFE\)"),
         (hf.Study({"f": SelectFromModel(RandomForestClassifier())}), Y, {"sites": SITES}, "forests and mRMR cannot be"),
+        (hf.Study(ElasticNetPath(), adjust="within"), Y, {"sites": SITES}, r"Expected filters to .* got lasso"),
+        (hf.Study(AnovaF(2), adjust="within"), Y, {}, r"Expected sites= .* with adjust='within', got none"),
+        (hf.Study(AnovaF(2), adjust="inside"), Y, {"sites": SITES}, "Expected adjust=True, False or 'within'"),
+        (
+            hf.Study({"g": Golub(2)}, covariates=["age"], estimator=LOGISTIC, adjust="within"),
+            Y,
+            {"sites": SITES},
+            r"adjusted for covariates too \(AnovaF\) to select within sites, .* got g \(Golub\)",
+        ),
         (hf.Study({"l": ElasticNetCV()}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got l \(ElasticNetCV\)"),
         (
             hf.Study({"s": StabilitySelection(ReliefF(), q=3, pfer=1)}, hf.Bootstrap(4)),

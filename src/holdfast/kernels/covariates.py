@@ -51,11 +51,10 @@ def fit_covariates(covariates: Floats, y: Floats, c: Floats, resample: int) -> t
                 step = np.linalg.solve(curvature, slope)
             except np.linalg.LinAlgError:  # all rows are nearly certain
                 step = np.linalg.lstsq(curvature, slope, rcond=1e-15)[0]
-            length = 1.0
-            while (
-                new := float(c @ np.logaddexp(0, -y * (design @ (at + length * step))))
-            ) > loss + SHARP and length > 1e-6:
-                length /= 2
+            for length in 0.5 ** np.arange(20):
+                new = float(c @ np.logaddexp(0, -y * (design @ (at + length * step))))
+                if new <= loss + SHARP:
+                    break
             at, loss = at + length * step, new
         if np.linalg.eigvalsh(curvature)[0] > SEPARATED and np.abs(slope).max() <= SOLVED:
             return free, at, c

@@ -277,6 +277,25 @@ def partial_f(shared: Adjusted, counts: ArrayLike | None = None) -> tuple[Floats
     return np.where(scatter.left > 0, f, math.nan), scatter.n_target, n_free
 
 
+def nested_f(shared: Adjusted, counts: ArrayLike, sites: Ints) -> Floats:
+    """F value of the target within sites: linear models of each feature at each site, whose squares are added up.
+
+    What the target explains may differ from site to site, in its direction too. A site that has one class adds to what
+    is left within, and nothing else. ``nan`` as in :func:`partial_f`.
+    """
+    weights, parts = np.asarray(counts, dtype=np.float64), []
+    for site in np.unique(sites[weights > 0]):
+        parts.append(adjusted_scatter(shared, np.where(sites == site, weights, 0.0)))
+    n_target, n_covariates = sum(part.n_target for part in parts), sum(part.n_covariates for part in parts)
+    n_free = float(weights.sum()) - n_covariates - n_target
+    if not n_target or n_free <= 0:
+        return np.full(shared.unit.size, math.nan)
+    left, explained = sum(part.left for part in parts), sum(part.explained for part in parts)
+    within = np.maximum(left - explained, 0.0)
+    within[within <= NOTHING_LEFT * left] = 0.0
+    return np.where(left > 0, _ratio(explained / n_target, within / n_free), math.nan)
+
+
 def partial_variance(shared: Adjusted, counts: ArrayLike | None = None) -> Floats:
     """Variance of what an intercept and the covariates leave of each feature; ``nan`` where too few rows are left."""
     scatter = adjusted_scatter(shared, counts)

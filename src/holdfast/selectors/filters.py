@@ -50,13 +50,13 @@ class _Moments(Filter):
         return moments_of.centered(data.X.astype(np.float64, copy=False), data.target.values)
 
     def share(self, data: Data) -> moments_of.Centered | moments_of.Adjusted | None:
-        if data.covariates is not None:
+        if data.covariates is not None or (data.sites is not None and self.adjusts is not None):
             classes = np.arange(1, 0 if data.target.classes is None else data.target.classes.size)
-            return moments_of.adjusted(data.X, 1.0 * (data.target.values[:, None] == classes), data.covariates)
+            return moments_of.adjusted(data.X, 1.0 * (data.target.values[:, None] == classes), data.adjustment)
         return self._center(data) if data.X.size <= moments_of.AT_ONCE else None
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
-        if batch.covariates is not None:
+        if isinstance(shared, moments_of.Adjusted):
             return np.array([self._adjusted_formula(shared, counts) for counts in batch.counts])
         return np.array([self._formula(moments) for moments in self._moments(batch, shared)])
 
@@ -197,6 +197,10 @@ class AnovaF(_Moments):
     @staticmethod
     def _adjusted_formula(shared: moments_of.Adjusted, counts: Any) -> Floats:
         return moments_of.partial_f(shared, counts)[0]
+
+    def weigh_within(self, batch: Batch, shared: Any) -> Floats:
+        assert batch.sites is not None
+        return np.array([moments_of.nested_f(shared, counts, batch.sites) for counts in batch.counts])
 
 
 class PartialF:
