@@ -23,13 +23,14 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTrans
 
 import holdfast as hf
 from holdfast.io.estimators import read_selection
-from holdfast.kernels.filters import residuals
+from holdfast.kernels.covariates import residuals
 from holdfast.selectors import (
     MRMR,
     SELECTORS,
     AnovaF,
     ElasticNetCV,
     ElasticNetPath,
+    Golub,
     HybridRFE,
     ReliefF,
     StabilitySelection,
@@ -478,6 +479,43 @@ def test_stability_selection_adjusts_in_every_half(y):
     assert (found != plain).any()
 
 
+def eliminate(X, y, free, n_features, forced=()):
+    """Drop a fifth of the features again and again, by plain Newton steps with columns without a penalty."""
+    rest = X - free @ np.linalg.lstsq(free, X, rcond=None)[0]
+    Z, columns = (X - X.mean(axis=0)) / rest.std(axis=0), np.arange(X.shape[1])
+    while columns.size > n_features:
+        design, w = np.column_stack([Z[:, columns], free]), np.zeros(columns.size + free.shape[1])
+        penalty = np.repeat([1.0, 0.0], [columns.size, free.shape[1]])
+        for _ in range(30):
+            wrong = 1 / (1 + np.exp(y * (design @ w)))
+            slope = penalty * w - design.T @ (y * wrong)
+            w -= np.linalg.solve((design.T * (wrong * (1 - wrong))) @ design + np.diag(penalty), slope)
+        badness = np.where(np.isin(columns, forced), -np.inf, -np.abs(w[: columns.size]))
+        size = max(n_features, columns.size - max(1, columns.size // 5))
+        columns = np.sort(columns[np.argsort(badness, kind="stable")[:size]])
+    return columns
+
+
+@pytest.mark.parametrize("criterion", [None, "variance", AnovaF()], ids=["ridge", "variance", "anova"])
+def test_recursive_elimination_leaves_covariates_without_a_penalty(criterion):
+    y, n_forced = np.where(NUMBER > 0, 1, -1), 0 if criterion is None else 2
+    rfe = HybridRFE(4, n_forced=n_forced, criterion="variance" if criterion is None else criterion)
+    result = hf.Study(rfe, hf.Bootstrap(6), covariates=["age"], estimator=LOGISTIC).run(ADJUSTED, y, sites=SITES)
+    differs = False
+    for run, split in enumerate(result.splits.itertuples()):
+        rows, forced = np.repeat(split.train_rows, split.train_counts), []
+        X, covariates = features_at(rows), design_of(ADJUSTED)[rows]
+        free = np.column_stack([np.ones(80), covariates])
+        if criterion == "variance":
+            forced = np.argsort(-residual_squares(free, X))[:2]
+        elif criterion is not None:
+            forced = np.argsort(-partial_f_by_definition(X, y[rows, None], covariates))[:2]
+        wanted = eliminate(X, y[rows], free, 4, forced)
+        assert set(result.preferences("hybrid_rfe").selected(run)) == {TABLE.columns[column] for column in wanted}
+        differs |= set(wanted) != set(eliminate(X, y[rows], free[:, :1], 4, forced))
+    assert differs
+
+
 def test_what_covariates_leave_depends_on_no_unit():
     counts, design = np.arange(80) % 3, design_of(ADJUSTED)
     values = np.column_stack([features_at(slice(None)), np.full(80, 3.3), 7 * design[:, 0] + 1e3])
@@ -490,6 +528,56 @@ def test_what_covariates_leave_depends_on_no_unit():
 def residual(values):
     design = np.column_stack([np.ones(80), ADJUSTED["age"]])
     return values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
+
+
+@pytest.mark.parametrize("covariates", [(), ("age",)])
+def test_the_f_value_within_sites_adds_up_the_squares_of_each(covariates):
+    y = np.digitize(NUMBER, np.quantile(NUMBER, [1 / 3, 2 / 3]))
+    study = hf.Study(
+        {"f": hf.Candidates(AnovaF(12), keep="weights")}, hf.Bootstrap(5), covariates=covariates, estimator=LOGISTIC,
+        adjust="within",
+    )  # fmt: skip
+    X = ADJUSTED if covariates else ADJUSTED[TABLE.columns]
+    result = study.run(X, y, sites=SITES)
+    assert result.plan["adjust"] == "within"
+    assert "Features are weighed within sites, in each resample." in result.data.notes
+    weights = result.preferences("f", kind="weighting").matrix()
+    for run, split in enumerate(result.splits.itertuples()):
+        rows = np.repeat(split.train_rows, split.train_counts)
+        squares, freedom = np.zeros((2, 12)), np.zeros(2)
+        for site in np.unique(SITES):
+            here = rows[SITES[rows] == site]
+            without = np.column_stack([np.ones(here.size), *([ADJUSTED["age"].to_numpy()[here]] if covariates else [])])
+            full = np.column_stack([without, y[here, None] == [1, 2]])
+            before, after = (residual_squares(design, features_at(here)) for design in (without, full))
+            ranks = [np.linalg.matrix_rank(design) for design in (without, full)]
+            squares += before - after, after
+            freedom += ranks[1] - ranks[0], here.size - ranks[1]
+        np.testing.assert_allclose(weights[run], np.divide(*(squares.T / freedom).T), rtol=1e-6)
+
+
+def test_weights_within_sites_are_means_over_sites_that_have_both_classes():
+    y = np.where(SITES == "west", True, NUMBER > 0)
+    study = hf.Study({"g": hf.Candidates(Golub(12), keep="weights")}, FOLDS, adjust="within")
+    result = study.run(TABLE, y, sites=SITES)
+    for run, (rows, _) in enumerate(FOLDS):
+        parts = [rows[SITES[rows] == site] for site in ("north", "south", "east")]
+        parts = [part for part in parts if np.unique(y[part]).size == 2]
+        ratios = [part.size * Golub().fit(TABLE.to_numpy()[part], y[part]).scores_ for part in parts]
+        expected = sum(ratios) / sum(map(len, parts))
+        np.testing.assert_allclose(result.preferences("g", kind="weighting").matrix()[run], expected, rtol=1e-6)
+
+
+def test_effects_of_different_directions_are_found_within_sites_alone():
+    sign = np.where(np.isin(SITES, ["north", "west"]), 2.0, -2.0)
+    turned = TABLE.assign(**{"g2.0": TABLE["g2.0"] + np.where(Y, sign, 0)})
+    within, across = (
+        hf.Study(AnovaF(1), hf.Bootstrap(8), adjust=adjust).run(turned, Y, sites=SITES).preferences("anova").frequency
+        for adjust in ("within", True)
+    )
+    column = list(TABLE.columns).index("g2.0")
+    assert within[column] == 1
+    assert across[column] < 0.5
 
 
 def test_a_feature_that_a_covariate_explains_is_not_selected():
@@ -517,7 +605,24 @@ def test_adjustment_is_the_default_for_new_studies_and_older_ones_go_on_without(
 @pytest.mark.parametrize(
     ("study", "y", "given", "message"),
     [
-        (hf.Study({"r": ReliefF(2)}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got r \(ReliefF\); give adjust=False"),
+        (hf.Study({"r": ReliefF(2)}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got r \(ReliefF\); forests and mRMR"),
+        (
+            hf.Study(HybridRFE(3, n_forced=1, criterion="golub"), hf.Bootstrap(4)),
+            Y,
+            {"sites": SITES},
+            "or HybridRFE with",
+        ),
+        (hf.Study(HybridRFE(3, device="torch"), hf.Bootstrap(4)), Y, {"sites": SITES}, r"got hybrid_rfe \(HybridRFE\)"),
+        (hf.Study({"f": SelectFromModel(RandomForestClassifier())}), Y, {"sites": SITES}, "forests and mRMR cannot be"),
+        (hf.Study(ElasticNetPath(), adjust="within"), Y, {"sites": SITES}, r"Expected filters to .* got lasso"),
+        (hf.Study(AnovaF(2), adjust="within"), Y, {}, r"Expected sites= .* with adjust='within', got none"),
+        (hf.Study(AnovaF(2), adjust="inside"), Y, {"sites": SITES}, "Expected adjust=True, False or 'within'"),
+        (
+            hf.Study({"g": Golub(2)}, covariates=["age"], estimator=LOGISTIC, adjust="within"),
+            Y,
+            {"sites": SITES},
+            r"adjusted for covariates too \(AnovaF\) to select within sites, .* got g \(Golub\)",
+        ),
         (hf.Study({"l": ElasticNetCV()}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got l \(ElasticNetCV\)"),
         (
             hf.Study({"s": StabilitySelection(ReliefF(), q=3, pfer=1)}, hf.Bootstrap(4)),
