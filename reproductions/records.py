@@ -406,7 +406,7 @@ def count_verdicts(claims: Iterable[Claim], kind: Kind) -> str:
     return f"Of {counts.total()} {KINDS[kind]} {join_counts(counts)}."
 
 
-def join_counts(counts: Mapping[str, int]) -> str:
+def join_counts(counts: Mapping[Any, int]) -> str:
     """Return how many verdicts there are of each kind: ``"3 hold, 1 does not hold"``."""
     return ", ".join(
         f"{count} {singular if count == 1 else plural}"

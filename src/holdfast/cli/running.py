@@ -14,7 +14,7 @@ import typer
 import holdfast as hf
 from holdfast import replication
 from holdfast.cli.app import app
-from holdfast.cli.options import as_options, parse_named
+from holdfast.cli.options import parse_named
 from holdfast.cli.terminal import CONTROL_CHARACTERS, notes, print_stderr, quote_path
 from holdfast.declared import did_you_mean
 from holdfast.options import DEFAULTS, OPTIONS, check_options, set_parameters
@@ -35,7 +35,7 @@ def read(options: dict[str, Any], quiet: bool, name: str | None = None) -> "hf.i
     data, whose = _table(options), "" if name is None else f"{name}: "
     if not quiet:
         for note in data.notes:
-            print_stderr(f"holdfast: note: {whose}{as_options(note)}")
+            print_stderr(f"holdfast: note: {whose}{note}")
         for warning in data.warnings:
             print_stderr(f"holdfast: warning: {whose}{warning}")
     return data
@@ -52,15 +52,12 @@ def _table(options: dict[str, Any]) -> "hf.io.Table":
         hint = did_you_mean(data, hf.datasets.names())
         raise ValueError(f"There is no file {data}, and no data set of this name{hint}")
     reading = {key: options[key] for key in READING if options.get(key) is not None}
-    try:
-        if target is None:
-            question = hf.io.inspect_table(data, **reading).question
-            likely = [repr(value) for value, _ in question.choices] if question and question.option == "target" else []
-            hint = f"; it may be {join_words(likely[:3], ' or ')}" if likely else ""
-            raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
-        return hf.read_table(data, target, **reading)
-    except ValueError as error:
-        raise ValueError(as_options(str(error))) from None
+    if target is None:
+        question = hf.io.inspect_table(data, **reading).question
+        likely = [repr(value) for value, _ in question.choices] if question and question.option == "target" else []
+        hint = f"; it may be {join_words(likely[:3], ' or ')}" if likely else ""
+        raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
+    return hf.read_table(data, target, **reading)
 
 
 def _known_data(name: str, options: dict[str, Any]) -> "hf.io.Table":

@@ -20,7 +20,6 @@ from holdfast.io.files import as_path
 from holdfast.io.selections import protect_formula
 from holdfast.plots import embed
 from holdfast.report.benchmark import BenchmarkSummary
-from holdfast.report.method import CHECKLISTS, find_evidence
 from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Features, Stability
 from holdfast.report.summary import Summary
@@ -250,39 +249,6 @@ def render(summary: Summary | BenchmarkSummary, format: Format = "html") -> str:
             "figures": {name: Markup(text) for name, text in draw_figures(summary).items()},
         }
     return make_environment(format).get_template(f"{summary.template}.{format}.j2").render(values)
-
-
-def render_checklist(summary: Summary, guideline: str) -> str:
-    """Fill in the checklist of a reporting guideline with what a study knows, as Markdown.
-
-    Parameters
-    ----------
-    summary : Summary
-        What a report says of the study.
-    guideline : {"tripod-ai", "remark"}
-        The guideline.
-
-    Returns
-    -------
-    str
-        A table of all items: what the study answers, with the part of the report where it stands; all others are the
-        authors' own.
-
-    Raises
-    ------
-    ValueError
-        If there is no such guideline.
-
-    See Also
-    --------
-    summarize : Makes the summary.
-    """
-    if guideline not in CHECKLISTS:
-        raise ValueError(f"Expected a guideline among {', '.join(CHECKLISTS)}, got {guideline!r}.")
-    found, items = find_evidence(summary), CHECKLISTS[guideline]["items"]
-    rows = [(number, topic, *found.get(key[0] if key else "", ("", ""))) for number, topic, *key in items]
-    template = make_environment("md").get_template("checklist.md.j2")
-    return template.render(guideline=CHECKLISTS[guideline], summary=summary, rows=rows)
 
 
 @cache

@@ -52,7 +52,7 @@ class _Moments(Filter):
 
     def share(self, data: Data) -> moments_of.Centered | moments_of.Adjusted | None:
         if data.covariates is not None or (data.sites is not None and self.adjusts is not None):
-            classes = np.arange(1, 0 if data.target.classes is None else data.target.classes.size)
+            classes = np.arange(1, data.target.n_classes)
             return moments_of.adjusted(data.X, 1.0 * (data.target.values[:, None] == classes), data.adjustment)
         return self._center(data) if data.X.size <= moments_of.AT_ONCE else None
 
@@ -195,17 +195,9 @@ class AnovaF(_Moments):
 
     _formula = staticmethod(moments_of.anova_f)
 
-<<<<<<< HEAD
-    def share(self, data: Data) -> Any:
-        if data.covariates is None:
-            return super().share(data)
-        classes = np.arange(data.target.n_classes)
-        return moments_of.adjusted(data.X, 1.0 * (data.target.values[:, None] == classes), data.covariates)
-=======
     @staticmethod
     def _adjusted_formula(shared: moments_of.Adjusted, counts: Any) -> Floats:
         return moments_of.partial_f(shared, counts)[0]
->>>>>>> cf0cd9350f0f2da7e8d8dc1da34f24ce619c0890
 
     def weigh_within(self, batch: Batch, shared: Any) -> Floats:
         assert batch.sites is not None
@@ -227,15 +219,9 @@ class PartialF:
         self.covariates, self.classes = covariates, classes
 
     def __call__(self, X: Any, y: Any) -> tuple[Floats, Floats]:
-<<<<<<< HEAD
         target = checked_target(y, self.classes)
         kinds = target.n_classes
-        columns = 1.0 * (target.values[:, None] == np.arange(kinds)) if kinds else target.values[:, None]
-=======
-        target = Target.of(y, self.classes)
-        kinds = 0 if target.classes is None else target.classes.size
         columns = 1.0 * (target.values[:, None] == np.arange(1, kinds)) if kinds else target.values[:, None]
->>>>>>> cf0cd9350f0f2da7e8d8dc1da34f24ce619c0890
         f, n_target, n_free = moments_of.partial_f(
             moments_of.adjusted(np.asarray(X, dtype=np.float64), columns, self.covariates)
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,11 +25,7 @@ from holdfast.text import format_count, join_first
 if TYPE_CHECKING:
     from holdfast.study.study import Study
 
-<<<<<<< HEAD
-=======
-PredictionTask = Literal["classification", "regression"]
 Adjust = bool | Literal["within"]
->>>>>>> cf0cd9350f0f2da7e8d8dc1da34f24ce619c0890
 FEW = 20  # a target of more different whole numbers than this is not taken for classes unless the user says so
 
 

@@ -46,8 +46,7 @@ def check_scored(scoring: Any, families: Sequence[Family], estimator: Any) -> No
     names = join_first(family.name for family in families)
     raise ValueError(
         f"A score needs a model: {names} {'selects' if len(families) == 1 else 'select'} features and "
-        f"{'does' if len(families) == 1 else 'do'} not predict; give estimator= (--estimator), or leave scoring= "
-        "(--score) out."
+        f"{'does' if len(families) == 1 else 'do'} not predict; give estimator=, or leave scoring= out."
     )
 
 
@@ -291,13 +290,11 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
         )
         raise ValueError(
             f"Expected selectors that can be adjusted for covariates and sites ({offers}), got "
-            f"{_list_parts(refusing)}; forests and mRMR cannot be. Give adjust=False (--adjust no) to select as if "
-            "there were none."
+            f"{_list_parts(refusing)}; forests and mRMR cannot be. Give adjust=False to select as if there were none."
         )
     if perturbation.about.name in ("noise", "new_seeds"):
         raise ValueError(
-            f"Expected resamples of rows to adjust the selection in, got {perturbation}; give adjust=False "
-            "(--adjust no)."
+            f"Expected resamples of rows to adjust the selection in, got {perturbation}; give adjust=False."
         )
 
 
