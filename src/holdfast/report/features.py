@@ -116,14 +116,7 @@ def make_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
             metric=options.metric,
         )  # fmt: skip
-        again: dict[str, dict[Any, Any]] = {}  # what new studies and shuffled targets say of those selected on all rows
-        if replicability is not None:
-            known = replicability.frame.assign(corner=replicability.corners).rename(
-                columns={"probability": "new_study"}
-            )
-            rows = known[["new_study", *ERRORS, "corner"]].to_dict(orient="records")
-            again = dict(zip(map(str, known["feature"]), rows, strict=True))
-        shown = _describe(names, result, selected, options, listed, again)
+        shown = _describe(names, result, selected, options, listed, describe_again(replicability))
     return Features(
         n_features=runs.n_features,
         n_runs=runs.n_runs,
@@ -143,6 +136,15 @@ def make_features(
         if replicability is None
         else replicability.expected_interval.low / max(replicability.n_selected, 1),
     )
+
+
+def describe_again(replicability: Replicability | None) -> dict[str, dict[Any, Any]]:
+    """Return what new studies and shuffled targets say of the features selected on all rows, as fields of records."""
+    if replicability is None:
+        return {}
+    known = replicability.frame.assign(corner=replicability.corners).rename(columns={"probability": "new_study"})
+    rows = known[["new_study", *ERRORS, "corner"]].to_dict(orient="records")
+    return dict(zip(map(str, known["feature"]), rows, strict=True))
 
 
 def _describe(

@@ -767,6 +767,16 @@ class Features:
         return any(feature.model_use for feature in self.shown)
 
     @property
+    def tells_again(self) -> bool:
+        """Whether it is said which features a new study would select."""
+        return any(feature.new_study == feature.new_study for feature in self.shown)
+
+    @property
+    def tells_used(self) -> bool:
+        """Whether it is said how much models use a feature."""
+        return any(feature.used == feature.used for feature in self.shown)
+
+    @property
     def tells_real(self) -> bool:
         """Whether it is said which features have to do with the target."""
         return any(feature.q == feature.q for feature in self.shown)

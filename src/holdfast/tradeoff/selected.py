@@ -28,7 +28,7 @@ from holdfast.study.stabilities import corrected_error, take_best
 from holdfast.study.stabilities import features_that_count as features_that_count
 from holdfast.study.tables import StudyTables
 from holdfast.targets import TASKS
-from holdfast.text import format_interval, format_number, format_share, join_names
+from holdfast.text import LEGEND, format_interval, format_number, format_share, join_names
 from holdfast.tradeoff.choice import choose
 
 ALIKE = 0.5  # correlation from which features count as alike
@@ -715,7 +715,9 @@ class SelectedFeatures(ResultMixin):
         the share of its models that agree on the sign (``model_agreement``), its mean ``coefficient``, that of the
         feature in units of its standard deviation, and the mean share of its models' importance that it has
         (``used``); ``stand_ins`` and the share of the resamples that selected it or one
-        of them.
+        of them. :meth:`holdfast.StudyResult.features` adds the probability that a new study selects it (``new_study``),
+        ``by_habit``, ``expected_false`` and ``q``, as in :class:`~holdfast.replication.Replicability`, ``nan`` where
+        they were not estimated.
     effect, second_effect : str or None
         What the effects are: for two classes the probability that a row of the second class has the higher value (AUC,
         no effect at 0.5) and the difference of means in units of the pooled deviation; for several classes the AUC of
@@ -765,6 +767,16 @@ class SelectedFeatures(ResultMixin):
     n_runs: int
     n_features: int
     scope: str
+
+    @property
+    def known_numbers(self) -> list[str]:
+        """Which of :data:`LEGEND` is known of some feature."""
+        return [name for name in LEGEND if name in self.frame and self.frame[name].notna().any()]
+
+    @property
+    def legend(self) -> list[str]:
+        """What each of these numbers says, in a sentence."""
+        return [LEGEND[name] for name in self.known_numbers]
 
     @property
     def has_model_use(self) -> bool:
@@ -819,7 +831,8 @@ class SelectedFeatures(ResultMixin):
         """The table as it is printed: an AUC is that of the class in which the feature is higher."""
         name, rows = self.effect or "effect", self.frame.head(CARD_ROWS).to_dict(orient="records")
         effects = {"effect": name, "effect_low": f"{name} low", "effect_high": f"{name} high"}
-        columns = ["feature", "frequency", "low", "high", "verdict", "direction", *([] if self.missing else effects)]
+        columns = ["feature", "frequency", "low", "high", *self.known_numbers, "verdict", "direction"]
+        columns += [] if self.missing else list(effects)
         bars = [
             make_bar(row["feature"], row["frequency"], row["low"], row["high"], strong=row["verdict"] == "holds")
             for row in rows
@@ -832,7 +845,7 @@ class SelectedFeatures(ResultMixin):
             verdict=f"{question} {selected}".strip(),
             frame=self.to_frame()[columns].rename(columns=effects),
             picture=draw_bars(bars, mark=self.threshold),
-            note=f"No effects: {self.missing}." if self.missing else self.scope,
+            note=" ".join([*self.legend, f"No effects: {self.missing}." if self.missing else self.scope]),
         )
 
     def __repr__(self) -> str:
@@ -842,10 +855,11 @@ class SelectedFeatures(ResultMixin):
         shown = first.assign(stand_ins=[", ".join(map(str, names)) for names in first["stand_ins"]])
         left_out = {
             "second_effect": self.second_effect is None, "model_use": not self.has_model_use,
-            "used": self.frame["used"].isna().all(),
+            **{name: name not in self.known_numbers for name in LEGEND},
         }  # fmt: skip
-        unknown = [column for column, missing in left_out.items() if missing]
-        shown = shown.drop(columns=["with_stand_ins", "model_agreement", "coefficient", *unknown])
+        hidden = [column for column, missing in left_out.items() if missing]
+        hidden += ["with_stand_ins", "model_agreement", "coefficient", "by_habit", "expected_false"]
+        shown = shown.drop(columns=hidden, errors="ignore")
         table = shown.to_string(index=False, float_format=lambda number: f"{number:.3f}")
         effect = f"No effects: {self.missing}." if self.missing else f"Effect: {self.effect}. {self.scope}"
         return f"{head}\n{table}\n{effect}" + (f"\n{MODEL_SCOPE}" if self.has_model_use else "")
