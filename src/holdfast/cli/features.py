@@ -196,6 +196,8 @@ def _refuse_unknown(listed: Sequence[str], result: "hf.StudyResult") -> None:
 
 # Printing
 
+ADJUSTED = "adjusted [interval]"
+
 
 def _print_features(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFrame") -> None:
     out, rows = console(), frame.head(MAX_PRINTED).to_dict(orient="records")
@@ -214,6 +216,8 @@ def _print_features(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFra
         least = f"at most {format_percent(selected.frame['frequency'].iloc[MAX_PRINTED], 0)} of the resamples"
         out.print(f"{len(selected.frame) - MAX_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
     out.print(f"No effects: {selected.missing}." if selected.missing else selected.scope)
+    if selected.adjusted_for is not None:
+        out.print(f"The selection and adjusted effects are adjusted for {selected.adjusted_for}.")
     if uses:
         from holdfast.tradeoff.selected import MODEL_SCOPE
 
@@ -223,19 +227,23 @@ def _print_features(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFra
 def _headers(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFrame") -> list[str]:
     new_study = [words for name, words in (("new_study", "new study"), ("q", "q")) if frame[name].notna().any()]
     ends = f"{format_percent(selected.level)} interval"
-    return ["feature", "frequency", ends, *new_study, "direction", f"{selected.effect or 'effect'} [interval]"]
+    effects = [f"{selected.effect or 'effect'} [interval]", *([ADJUSTED] if "adjusted_effect" in frame else [])]
+    return ["feature", "frequency", ends, *new_study, "direction", *effects]
 
 
 def _cells(row: Mapping[str, Any], headers: Sequence[str]) -> list[str]:
     """What every table says of a feature: how often it was selected, in which direction, and how strong it is."""
     interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %" if row["low"] == row["low"] else UNDEFINED
     frequency = UNDEFINED if row["frequency"] != row["frequency"] else format_percent(row["frequency"], 0)
-    effect = UNDEFINED
-    if row["effect"] == row["effect"]:
-        effect = f"{format_number(row['effect'])} {format_interval(row['effect_low'], row['effect_high'])}"
+    effects = [
+        UNDEFINED
+        if row[name] != row[name]
+        else f"{format_number(row[name])} {format_interval(row[f'{kind}_low'], row[f'{kind}_high'])}"
+        for name, kind in (("effect", "effect"), ("adjusted_effect", "adjusted"))[: 1 + (ADJUSTED in headers)]
+    ]
     known = {"new study": format_again(row["new_study"]), "q": format_number(row["q"])}
     again = [cell for header, cell in known.items() if header in headers]
-    return [str(row["feature"]), frequency, interval, *again, row["direction"] or UNDEFINED, effect]
+    return [str(row["feature"]), frequency, interval, *again, row["direction"] or UNDEFINED, *effects]
 
 
 def _print_check(checked: "replication.ListCheck", result: "hf.StudyResult") -> None:

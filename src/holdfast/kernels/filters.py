@@ -290,7 +290,7 @@ def nested_f(shared: Adjusted, counts: ArrayLike, sites: Ints) -> Floats:
     n_free = float(weights.sum()) - n_covariates - n_target
     if not n_target or n_free <= 0:
         return np.full(shared.unit.size, math.nan)
-    left, explained = sum(part.left for part in parts), sum(part.explained for part in parts)
+    left, explained = (np.sum([getattr(part, name) for part in parts], axis=0) for name in ("left", "explained"))
     within = np.maximum(left - explained, 0.0)
     within[within <= NOTHING_LEFT * left] = 0.0
     return np.where(left > 0, _ratio(explained / n_target, within / n_free), math.nan)
