@@ -1,5 +1,6 @@
 """Columns made of others, groups of features, and what else belongs together in a table."""
 
+import json
 import sqlite3
 import sys
 from contextlib import closing
@@ -9,14 +10,16 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.feature_selection import SelectFromModel, SelectKBest, f_regression
+from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif, f_regression
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer, StandardScaler
@@ -37,6 +40,8 @@ from holdfast.selectors import (
 )
 from holdfast.study.data import group_columns
 from holdfast.study.named import named_selectors
+from holdfast.study.store import open_to_write
+from holdfast.study.store.schema import EFFECTS
 
 NUMBERS = [f"x{column}" for column in range(5)]
 
@@ -514,6 +519,74 @@ def test_recursive_elimination_leaves_covariates_without_a_penalty(criterion):
         assert set(result.preferences("hybrid_rfe").selected(run)) == {TABLE.columns[column] for column in wanted}
         differs |= set(wanted) != set(eliminate(X, y[rows], free[:, :1], 4, forced))
     assert differs
+
+
+@pytest.mark.parametrize("y", [NUMBER > 0, NUMBER], ids=["classes", "numbers"])
+def test_effects_are_known_before_and_after_adjustment(y):
+    y = np.asarray(y)
+    is_number = y.dtype.kind == "f"
+    selector = SelectKBest(f_regression if is_number else f_classif, k=5)
+    study = hf.Study({"best": selector}, FOLDS, covariates=["age"], estimator=Ridge() if is_number else LOGISTIC)
+    gaps = ADJUSTED.assign(**{"g3.0": ADJUSTED["g3.0"].where(np.arange(80) != 2, 0.0)})
+    result, design, after = study.run(gaps, y, sites=SITES), design_of(gaps), {}
+    assert result.adjusted_for == "age and the sites"
+    for run, (rows, held_out) in enumerate(FOLDS):
+        for name in result.preferences("best").selected(run):
+            x = gaps[name].to_numpy()
+            fitted = np.column_stack([design, *([] if is_number else [y])])
+            left = x - design @ LinearRegression().fit(fitted[rows], x[rows]).coef_[: design.shape[1]]
+            if is_number:
+                rest = y - design @ LinearRegression().fit(design[rows], y[rows]).coef_
+                effect = spearmanr(left[held_out], rest[held_out]).statistic
+            else:
+                effect = roc_auc_score(y[held_out], left[held_out])
+            after.setdefault(name, []).append(effect)
+    features = result.features("best")
+    frame = features.frame.set_index("feature")
+    for name, effects in after.items():
+        assert frame.loc[name, "adjusted_effect"] == pytest.approx(np.mean(effects), abs=1e-6)
+    several = frame[frame["splits"] > 1]
+    assert (several["adjusted_low"] <= several["adjusted_effect"]).all()
+    assert (several["adjusted_effect"] <= several["adjusted_high"]).all()
+    assert "Adjusted: for age and the sites." in str(features)
+    shown = features.to_frame().set_index("feature")
+    turned = shown["effect"] != frame["effect"]
+    np.testing.assert_allclose(shown["adjusted_low"][turned], 1 - frame["adjusted_high"][turned])
+
+
+def test_the_report_shows_effects_before_and_after_adjustment(tmp_path):
+    confounded = ADJUSTED.assign(copy=ADJUSTED["age"] + np.random.default_rng(9).normal(size=80) / 2)
+    study = hf.Study({"noisy": SelectKBest(f_classif, k=9)}, hf.Bootstrap(20), covariates=["age"], estimator=LOGISTIC)
+    result = study.run(confounded, ADJUSTED["age"] + Y > 0.5, store=tmp_path / "s.db")
+    row = result.features("noisy").to_frame().set_index("feature").loc["copy"]
+    assert row["effect_low"] > 0.6  # older people have more of it, and are ill
+    assert row["adjusted_low"] < 0.5 < row["adjusted_high"]
+    page = result.report(tmp_path / "report.html").read_text()
+    assert "what age leaves of the values" in page
+    assert f"adjusted {row['adjusted_effect']:.2f}" in page
+    summary = json.loads(result.report(tmp_path / "report.json").read_text())["features"]
+    assert summary["adjusted_for"] == "age"
+    (stored,) = [feature for feature in summary["shown"] if feature["feature"] == "copy"]
+    assert stored["adjusted_effect"] == pytest.approx(row["adjusted_effect"])
+    text = result.report(tmp_path / "report.md").read_text()
+    assert "| adjusted |" in text
+    assert "of what age leave" in text
+    plain = replace(study, adjust=False).run(confounded, ADJUSTED["age"] + Y > 0.5)
+    assert "adjusted_effect" not in plain.features("noisy").frame
+
+
+def test_a_store_without_adjusted_effects_is_read_with_none(tmp_path):
+    study = hf.Study({"best": SelectKBest(f_classif, k=3)}, FOLDS, covariates=["age"], estimator=LOGISTIC)
+    study.run(ADJUSTED, Y, store=tmp_path / "s.db")
+    with open_to_write(tmp_path / "s.db") as store:
+        rows = store._ask("SELECT family, split, features, effects FROM effects")
+        cut = [(*row[:3], np.frombuffer(row[3], "<f4").reshape(-1, 4)[:, :2].tobytes()) for row in rows]
+        with store.transaction():
+            store.write(EFFECTS, cut)
+    older = hf.load_study(tmp_path / "s.db")
+    frame = older.features("best").frame
+    assert frame["effect"].notna().all()
+    assert frame["adjusted_effect"].isna().all()
 
 
 def test_what_covariates_leave_depends_on_no_unit():

@@ -200,6 +200,8 @@ def _refuse_unknown(listed: Sequence[str], result: "hf.StudyResult") -> None:
 
 # Printing
 
+ADJUSTED = "adjusted [interval]"
+
 
 def _print_features(selected: "hf.tradeoff.SelectedFeatures") -> None:
     out, frame = console(), selected.to_frame()
@@ -220,6 +222,8 @@ def _print_features(selected: "hf.tradeoff.SelectedFeatures") -> None:
     for sentence in selected.legend:
         out.print(sentence)
     out.print(f"No effects: {selected.missing}." if selected.missing else selected.scope)
+    if selected.adjusted_for is not None:
+        out.print(f"The selection and adjusted effects are adjusted for {selected.adjusted_for}.")
     if uses:
         from holdfast.tradeoff.selected import MODEL_SCOPE
 
@@ -229,20 +233,24 @@ def _print_features(selected: "hf.tradeoff.SelectedFeatures") -> None:
 def _headers(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFrame") -> list[str]:
     numbers = [name.replace("_", " ") for name in LEGEND if frame[name].notna().any()]
     ends = f"{format_percent(selected.level)} interval"
-    return ["feature", "frequency", ends, *numbers, "direction", f"{selected.effect or 'effect'} [interval]"]
+    effects = [f"{selected.effect or 'effect'} [interval]", *([ADJUSTED] if "adjusted_effect" in frame else [])]
+    return ["feature", "frequency", ends, *numbers, "direction", *effects]
 
 
 def _cells(row: Mapping[str, Any], headers: Sequence[str]) -> list[str]:
     """What every table says of a feature: how often it was selected, in which direction, and how strong it is."""
     interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %" if row["low"] == row["low"] else UNDEFINED
     frequency = UNDEFINED if row["frequency"] != row["frequency"] else format_percent(row["frequency"], 0)
-    effect = UNDEFINED
-    if row["effect"] == row["effect"]:
-        effect = f"{format_number(row['effect'])} {format_interval(row['effect_low'], row['effect_high'])}"
+    effects = [
+        UNDEFINED
+        if row[name] != row[name]
+        else f"{format_number(row[name])} {format_interval(row[f'{kind}_low'], row[f'{kind}_high'])}"
+        for name, kind in (("effect", "effect"), ("adjusted_effect", "adjusted"))[: 1 + (ADJUSTED in headers)]
+    ]
     numbers = {"new study": format_again(row["new_study"]), "q": format_number(row["q"]),
                "used": format_percent(row["used"], 0)}  # fmt: skip
     known = [cell for header, cell in numbers.items() if header in headers]
-    return [str(row["feature"]), frequency, interval, *known, row["direction"] or UNDEFINED, effect]
+    return [str(row["feature"]), frequency, interval, *known, row["direction"] or UNDEFINED, *effects]
 
 
 def _print_check(checked: "replication.ListCheck", result: "hf.StudyResult") -> None:

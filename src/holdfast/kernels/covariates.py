@@ -12,14 +12,18 @@ MAX_STEPS, SOLVED, SHARP = 100, 1e-9, 1e-12
 """Newton steps; the largest slope at which a regression is solved, and at which it is as sharp as rounding allows."""
 
 
-def residuals(values: Floats, covariates: Floats, counts: ArrayLike) -> Floats:
-    """What a weighted regression on an intercept and the covariates leaves of each column, on all rows."""
+def residuals(values: Floats, covariates: Floats, counts: ArrayLike, others: Floats | None = None) -> Floats:
+    """What a weighted regression on an intercept and the covariates leaves of each column, on all rows.
+
+    Next to ``others``, such as columns of classes, whose part is left too.
+    """
     weights = np.asarray(counts, dtype=np.float64)
     root = np.sqrt(weights)[:, None]
     centered = covariates - weights @ covariates / weights.sum()
     scale = np.linalg.norm(root * centered, axis=0)
     design = np.column_stack([np.ones(len(covariates)), centered / np.where(scale > 0, scale, 1.0)])
-    coefficients = (np.linalg.pinv(design * root, rcond=1e-10) * root.T) @ values
+    whole = design if others is None else np.column_stack([design, others])
+    coefficients = ((np.linalg.pinv(whole * root, rcond=1e-10) * root.T) @ values)[: design.shape[1]]
     left = design @ coefficients
     np.subtract(values, left, out=left)
     by_mean = weights.sum() * coefficients[0] ** 2

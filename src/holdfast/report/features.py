@@ -20,10 +20,11 @@ from holdfast.study.tables import StudyTables
 from holdfast.study.work import group_rows
 from holdfast.targets import TASKS, Target
 from holdfast.tradeoff import SelectedFeatures, final_features, selected_features
-from holdfast.tradeoff.selected import match_columns
+from holdfast.tradeoff.selected import ADJUSTED_COLUMNS, match_columns
 
 NUMBERS = (
     "effect", "effect_low", "effect_high", "agreement", "second_effect", "model_agreement", "coefficient", "used",
+    *ADJUSTED_COLUMNS,
 )  # fmt: skip
 """Numbers of a feature's record that the table of selected features has; undefined ones are the one nan of math."""
 MAX_ROWS = 200
@@ -40,7 +41,7 @@ def describe_effects(
     described = []
     for name in names:
         row: Any = table.loc[name]
-        numbers = {name: float(row[name]) if row[name] == row[name] else math.nan for name in NUMBERS}
+        numbers = {name: float(row[name]) if row[name] == row[name] else math.nan for name in NUMBERS if name in row}
         described.append(
             {
                 **numbers, "direction": row["direction"] if row["effect"] == row["effect"] else None,
@@ -129,6 +130,7 @@ def make_features(
         correlation_checked=options.X is not None,
         chance=float(subsets.density),
         effect=selected.effect,
+        adjusted_for=selected.adjusted_for,
         no_effects=selected.missing,
         no_model_use=selected.no_model_use,
         rows_visible=any(box.rows for feature in shown for box in feature.boxes),

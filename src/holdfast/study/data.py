@@ -129,17 +129,23 @@ class StudyData:
         return np.array(left, dtype=np.int64)
 
     @cached_property
-    def adjustment(self) -> NDArray[np.float64]:
-        """What the selection is adjusted for: the covariates, and, unless within sites, a 0/1 column for each but one.
+    def confounders(self) -> NDArray[np.float64]:
+        """What effects are adjusted for: the covariates, and a 0/1 column for each site but the first.
 
         Of the 0/1 columns that were made of a text, which add up to 1, the last is left out: the others determine it.
         """
         columns = [np.empty((len(self.y), 0))]
         if self.covariates is not None:
             columns.append(self.covariates[:, self.adjusting])
-        if self.sites is not None and not self.within:
+        if self.sites is not None:
             columns.append(1.0 * (self.sites[:, None] == np.unique(self.sites)[1:]))
         return np.hstack(columns)
+
+    @property
+    def adjustment(self) -> NDArray[np.float64]:
+        """What the selection is adjusted for: the same, without columns of sites if it is made within these."""
+        n_covariates = 0 if self.covariates is None else self.adjusting.size
+        return self.confounders[:, :n_covariates] if self.within else self.confounders
 
     @cached_property
     def site_codes(self) -> NDArray[np.int64]:
