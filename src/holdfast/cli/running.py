@@ -52,12 +52,37 @@ def _table(options: dict[str, Any]) -> "hf.io.Table":
         hint = did_you_mean(data, hf.datasets.names())
         raise ValueError(f"There is no file {data}, and no data set of this name{hint}")
     reading = {key: options[key] for key in READING if options.get(key) is not None}
-    if target is None:
-        question = hf.io.inspect_table(data, **reading).question
-        likely = [repr(value) for value, _ in question.choices] if question and question.option == "target" else []
-        hint = f"; it may be {join_words(likely[:3], ' or ')}" if likely else ""
-        raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
-    return hf.read_table(data, target, **reading)
+    return _read_or_ask(data, reading if target is None else {**reading, "target": target})
+
+
+def _read_or_ask(data: str, options: dict[str, Any]) -> "hf.io.Table":
+    """Read a file; where the target is missing or the dialect open, say also what is open on the likeliest answer."""
+    from holdfast.io.options import OF_FILE
+    from holdfast.io.questions import ReadingError
+
+    messages, name = list[str](), "target"
+    if name not in options:
+        likely = [guess.name for guess in hf.io.inspect_table(data, **options).targets]
+        hint = f"; it may be {join_words([repr(name) for name in likely[:3]], ' or ')}" if likely else ""
+        messages.append(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
+        options = {**options, "target": likely[0]} if likely else options
+    while "target" in options:
+        try:
+            table = hf.read_table(data, **options)
+        except ValueError as error:
+            question = error.question if isinstance(error, ReadingError) else None
+            if messages and question is None:
+                break
+            messages.append(f"with {name}={options[name]!r}: {error}" if messages else str(error))
+            if question is None or not question.choices or question.option not in OF_FILE:
+                break
+            name = question.option
+            options = {**options, name: question.choices[0][0]}
+        else:
+            if not messages:
+                return table
+            break
+    raise ValueError("\nAlso, ".join(messages))
 
 
 def _known_data(name: str, options: dict[str, Any]) -> "hf.io.Table":
