@@ -11,8 +11,9 @@ import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import wraps
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from holdfast.targets import TaskName, only_task
 from holdfast.text import format_percent, join_words
 
 
@@ -71,11 +72,9 @@ class About:
     label: str = ""
 
     @property
-    def task(self) -> Literal["classification", "regression"] | None:
-        """The only task that it serves, by what it needs; None if it serves both."""
-        if "numbers to predict" in self.needs:
-            return "regression"
-        return "classification" if {"classes", "two classes"} & set(self.needs) else None
+    def task(self) -> TaskName | None:
+        """The only task that it serves, by what it needs; None if it serves all."""
+        return only_task(self.needs)
 
     def phrase(self, **values: Any) -> str:
         """Return the phrase for the method section with the numbers of a plan in it; as it is if they do not fit."""

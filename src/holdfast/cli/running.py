@@ -18,6 +18,7 @@ from holdfast.cli.options import parse_named
 from holdfast.cli.terminal import CONTROL_CHARACTERS, notes, print_stderr, quote_path
 from holdfast.declared import did_you_mean
 from holdfast.options import DEFAULTS, OPTIONS, check_options, set_parameters
+from holdfast.targets import TASKS
 from holdfast.text import join_words
 
 if TYPE_CHECKING:
@@ -197,12 +198,6 @@ def next_commands(result: "hf.StudyResult", resume: str) -> dict[str, str]:
     return {resume if name == "resume" else f"holdfast {name} {store}": NEXT[name] for name in names}
 
 
-DEFAULT_SELECTORS = {"classification": ["anova"], "regression": ["correlation"]}
-SEARCHED_SELECTORS = {
-    "classification": ["anova:k=5|10|20", "lasso:penalty_strength=0.2|0.1|0.05"],
-    "regression": ["correlation:k=5|10|20", "lasso:k=5|10|20"],
-}
-"""The selectors of each task where none is named: of one candidate, and to search for a good one."""
 N_PAIRS = 50
 """How often the rows are split in half to estimate what a new study would select."""
 NOT_STORED = ("store", "no_store", "jobs")
@@ -243,25 +238,29 @@ class Planned(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """All options of a study, which code they may name, and the selectors of each task where none is named."""
+    """All options of a study, which code they may name, and whether several candidates are tried by default."""
 
     options: dict[str, Any]
     trust: "Mapping[str, Trust]"
-    default_selectors: Mapping[str, list[str]]
+    search: bool
 
     def plan(self, quiet: bool) -> Planned:
         """Read the data, and plan their study."""
         data = read(self.options, quiet)
-        select = self.options["select"] or self.default_selectors[data.task]
         study = replace(self.make_study(data.task), feature_groups=data.feature_groups)
-        return Planned({**self.options, "select": select}, data, study)
+        return Planned({**self.options, "select": self._selected(data.task)}, data, study)
+
+    def _selected(self, task: str) -> Any:
+        """The selectors that were named, a list or, from a file, a table of names; else those of the task."""
+        facts = TASKS[task]
+        return self.options["select"] or list(facts.searched if self.search else facts.selectors)
 
     def make_study(self, task: str) -> "hf.Study":
         """The study that the options ask for."""
         from holdfast.study.named import named_estimator, named_perturbation, named_selectors
 
         options, trust = self.options, self.trust
-        specs = options["select"] or self.default_selectors[task]  # a list, or, from a file, a table of names
+        specs = self._selected(task)
         labeled = specs.items() if isinstance(specs, dict) else ((None, text) for text in specs)
         selectors: dict[str, hf.Candidates] = {}
         for label, text in labeled:
@@ -300,7 +299,7 @@ def settle(
     # what was typed may name any module; else those of holdfast and scikit-learn, and allowed ones
     trust = {key: Trust(source, tuple(allow or ()), key in typed) for key in NAMED}
     check_trust(chosen, trust)
-    return Settled(chosen, trust, SEARCHED_SELECTORS if search else DEFAULT_SELECTORS)
+    return Settled(chosen, trust, search)
 
 
 def plan_for(

@@ -3,7 +3,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels import effects, elastic_net, information, intersections, linear, neighbors, regression, ridge, svm
+from holdfast.kernels import (
+    effects,
+    elastic_net,
+    filters,
+    information,
+    intersections,
+    linear,
+    neighbors,
+    regression,
+    ridge,
+    svm,
+)
 from holdfast.kernels.elimination import scale_data
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import UNSCALED, Cells
@@ -35,6 +46,7 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     information.information(information.make_sample(information.mdl_codes(information.sort_columns(X), y)), y)
     for ranges in (neighbors.split_ranges(X, counts[0]), neighbors.shared_ranges(frozen(X, np.float64))):
         neighbors.weigh_features(ranges, y, counts[0])
+    filters.partial_f(filters.adjusted(X, np.eye(4, 1), np.empty((4, 0))))
     ridge.ridge_models(scale_data(X, "split"), signs, counts, [0], [[0]], 1.0)
     linear.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
     svm.svm_elimination(X, signs)

@@ -18,6 +18,7 @@ from holdfast.serialization import to_plain
 from holdfast.study.exports import describe_resamples
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.tables import StudyTables
+from holdfast.targets import TASKS
 from holdfast.text import (
     describe_interval,
     format_count,
@@ -312,7 +313,7 @@ def describe_data(record: DataRecord) -> list[tuple[str, str]]:
         shape = f"{shorten(record.source, 80)}{form}: {'' if whole else read}{shape}"
     facts = [("Data", shape)]
     counts = join_first((f"{shorten(label, 40)} ({count:,})" for label, count in record.classes), MAX_CLASSES)
-    classes = f"{len(record.classes)} classes: {counts}" if record.classes else "numbers"
+    classes = f"{len(record.classes)} classes: {counts}" if record.classes else TASKS[record.task].noun
     facts.append(("Target", classes if record.target is None else f"{shorten(record.target, 60)}, {classes}"))
     if record.n_groups is not None:
         named = "" if record.groups is None else f"{shorten(record.groups, 60)}, "

@@ -35,6 +35,7 @@ from holdfast.text import (
     shorten,
     upper_first,
 )
+from holdfast.tradeoff.selected import ADJUSTED_COLUMNS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -105,7 +106,7 @@ CSV_COLUMNS = (
     "splits", "agreement", "second_effect", "model_use", "model_agreement", "coefficient", "used", "stand_ins",
     "with_stand_ins", "new_study", "by_habit", "expected_false", "q",
 )  # fmt: skip
-"""What is saved of each feature, as ``holdfast features --csv`` writes it."""
+"""What is saved of each feature, as ``holdfast features --csv`` writes it; with adjusted effects if there are any."""
 N_COUNTED = 5
 """How many of these, the first, are known of every feature; the others of those that are shown."""
 TEMPLATES = Path(__file__).parent / "templates"
@@ -366,8 +367,8 @@ def pack_table(features: Features) -> dict[str, Any]:
     of_count = {count: [float(f"{number:.4g}") for number in numbers] for count, *numbers in rows}
     details = [to_plain(row[N_COUNTED:]) for row in itertools.islice(_list_rows(features), shown)]
     block = {
-        "columns": CSV_COLUMNS, "names": names[:written], "counts": counts, "of_count": of_count, "shown": shown,
-        "details": details,
+        "columns": _csv_columns(features), "names": names[:written], "counts": counts, "of_count": of_count,
+        "shown": shown, "details": details,
     }  # fmt: skip
     coded = base64.b64encode(csv_text(features)[0].encode(errors="replace")).decode()
     return {
@@ -386,7 +387,7 @@ def csv_text(features: Features, most: int = MAX_CSV) -> tuple[str, int]:
     """Return the feature table as CSV, the most frequent features first, and how many features that are."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    writer.writerow(_csv_columns(features))
     for written, row in enumerate(_list_rows(features)):
         if out.tell() > most:
             return out.getvalue(), written
@@ -403,15 +404,20 @@ def _csv_cell(value: object) -> object:
     return int(value) if isinstance(value, bool) else value
 
 
+def _csv_columns(features: Features) -> tuple[str, ...]:
+    return CSV_COLUMNS if features.adjusted_for is None else (*CSV_COLUMNS, *ADJUSTED_COLUMNS)
+
+
 def _list_rows(features: Features) -> Iterator[list[Any]]:
     """Yield a row of the CSV for every feature; of those that are not shown, only how often each was selected."""
+    csv_columns = _csv_columns(features)
     for feature in features.shown:
-        row = [getattr(feature, "effect_splits" if column == "splits" else column) for column in CSV_COLUMNS]
+        row = [getattr(feature, "effect_splits" if column == "splits" else column) for column in csv_columns]
         yield ["; ".join(cell) if isinstance(cell, tuple) else _round(cell) for cell in row]
     table = features.table
     columns = (table.feature, table.count, table.frequency, table.low, table.high)
     for name, count, *numbers in itertools.islice(zip(*columns, strict=True), len(features.shown), None):
-        unknown = [None] * (len(CSV_COLUMNS) - N_COUNTED)
+        unknown = [None] * (len(csv_columns) - N_COUNTED)
         yield [name, count, *map(_round, numbers), *unknown]
 
 
