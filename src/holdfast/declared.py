@@ -11,8 +11,9 @@ import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import wraps
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from holdfast.targets import TaskName, only_task
 from holdfast.text import format_percent, join_words
 
 
@@ -71,11 +72,9 @@ class About:
     label: str = ""
 
     @property
-    def task(self) -> Literal["classification", "regression"] | None:
-        """The only task that it serves, by what it needs; None if it serves both."""
-        if "numbers to predict" in self.needs:
-            return "regression"
-        return "classification" if {"classes", "two classes"} & set(self.needs) else None
+    def task(self) -> TaskName | None:
+        """The only task that it serves, by what it needs; None if it serves all."""
+        return only_task(self.needs)
 
     def phrase(self, **values: Any) -> str:
         """Return the phrase for the method section with the numbers of a plan in it; as it is if they do not fit."""
@@ -262,9 +261,14 @@ def a(noun: str) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return the end of a sentence about an unknown name: a hint at the closest known one, whatever its case."""
-    folded = {text.strip().lower(): text for text in reversed(list(known))}
-    close = difflib.get_close_matches(str(name).strip().lower(), folded, n=1)
+    """Return the end of a sentence about an unknown name: a hint at the closest known one, whatever its case.
+
+    Where none is close, one that begins with it, such as the column ``stage=II`` of a variable ``stage``.
+    """
+    folded, word = {text.strip().lower(): text for text in reversed(list(known))}, str(name).strip().lower()
+    close = difflib.get_close_matches(word, folded, n=1) or [
+        text for text in reversed(folded) if word and text.startswith(word)
+    ]
     return f"; did you mean {folded[close[0]]!r}?" if close else "."
 
 

@@ -14,6 +14,7 @@ import holdfast as hf
 from holdfast.resampling import Split
 from holdfast.study.data import StudyData
 from holdfast.study.scoring import ALWAYS, Scoring, find_scorer, score_guesses
+from holdfast.targets import Target
 
 ALWAYS_BEST = {"accuracy"}
 PRIOR_BEST = {"roc_auc", "roc_auc_ovr", "average_precision", "neg_log_loss", "neg_brier_score"}
@@ -39,7 +40,8 @@ OF_NUMBERS = {name: name for name in ("r2", "neg_mean_absolute_error", "neg_medi
 
 
 def make_data(y, classes=None):
-    return StudyData(X=None, covariates=None, y=y, groups=None, names=[], named=False, classes=classes)
+    target = Target.of(y, False) if classes is None else Target(np.searchsorted(classes, y), classes)
+    return StudyData(X=None, covariates=None, y=y, groups=None, names=[], named=False, target=target)
 
 
 def make_scoring(named):

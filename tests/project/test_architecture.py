@@ -20,6 +20,7 @@ from weight import SCRIPTS, TEMPLATES, weigh, weigh_beside
 SOURCE = Path(holdfast.__file__).parent
 LAYERS = [  # from the bottom up; a module may import what stands before it
     {"text"},
+    {"targets"},
     {"checks", "declared", "kernels", "serialization"},
     {"cards"},
     {"result_base"},

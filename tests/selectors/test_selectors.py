@@ -11,9 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.resampling import Samples
-from holdfast.selectors.base import Target
 from holdfast.selectors.wrapping import deal_folds
 from holdfast.study.named import named_selectors
+from holdfast.targets import Target
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 SETTINGS = {  # of selectors that need more than a number of features, or that are tried with several settings

@@ -14,10 +14,11 @@ import typer
 import holdfast as hf
 from holdfast import replication
 from holdfast.cli.app import app
-from holdfast.cli.options import as_options, parse_named
+from holdfast.cli.options import parse_named
 from holdfast.cli.terminal import CONTROL_CHARACTERS, notes, print_stderr, quote_path
 from holdfast.declared import did_you_mean
 from holdfast.options import DEFAULTS, OPTIONS, check_options, set_parameters
+from holdfast.targets import TASKS
 from holdfast.text import join_words
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def read(options: dict[str, Any], quiet: bool, name: str | None = None) -> "hf.i
     data, whose = _table(options), "" if name is None else f"{name}: "
     if not quiet:
         for note in data.notes:
-            print_stderr(f"holdfast: note: {whose}{as_options(note)}")
+            print_stderr(f"holdfast: note: {whose}{note}")
         for warning in data.warnings:
             print_stderr(f"holdfast: warning: {whose}{warning}")
     return data
@@ -51,15 +52,37 @@ def _table(options: dict[str, Any]) -> "hf.io.Table":
         hint = did_you_mean(data, hf.datasets.names())
         raise ValueError(f"There is no file {data}, and no data set of this name{hint}")
     reading = {key: options[key] for key in READING if options.get(key) is not None}
-    try:
-        if target is None:
-            question = hf.io.inspect_table(data, **reading).question
-            likely = [repr(value) for value, _ in question.choices] if question and question.option == "target" else []
-            hint = f"; it may be {join_words(likely[:3], ' or ')}" if likely else ""
-            raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
-        return hf.read_table(data, target, **reading)
-    except ValueError as error:
-        raise ValueError(as_options(str(error))) from None
+    return _read_or_ask(data, reading if target is None else {**reading, "target": target})
+
+
+def _read_or_ask(data: str, options: dict[str, Any]) -> "hf.io.Table":
+    """Read a file; where the target is missing or the dialect open, say also what is open on the likeliest answer."""
+    from holdfast.io.options import OF_FILE
+    from holdfast.io.questions import ReadingError
+
+    messages, name = list[str](), "target"
+    if name not in options:
+        likely = [guess.name for guess in hf.io.inspect_table(data, **options).targets]
+        hint = f"; it may be {join_words([repr(name) for name in likely[:3]], ' or ')}" if likely else ""
+        messages.append(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
+        options = {**options, "target": likely[0]} if likely else options
+    while "target" in options:
+        try:
+            table = hf.read_table(data, **options)
+        except ValueError as error:
+            question = error.question if isinstance(error, ReadingError) else None
+            if messages and question is None:
+                break
+            messages.append(f"with {name}={options[name]!r}: {error}" if messages else str(error))
+            if question is None or not question.choices or question.option not in OF_FILE:
+                break
+            name = question.option
+            options = {**options, name: question.choices[0][0]}
+        else:
+            if not messages:
+                return table
+            break
+    raise ValueError("\nAlso, ".join(messages))
 
 
 def _known_data(name: str, options: dict[str, Any]) -> "hf.io.Table":
@@ -175,12 +198,6 @@ def next_commands(result: "hf.StudyResult", resume: str) -> dict[str, str]:
     return {resume if name == "resume" else f"holdfast {name} {store}": NEXT[name] for name in names}
 
 
-DEFAULT_SELECTORS = {"classification": ["anova"], "regression": ["correlation"]}
-SEARCHED_SELECTORS = {
-    "classification": ["anova:k=5|10|20", "lasso:penalty_strength=0.2|0.1|0.05"],
-    "regression": ["correlation:k=5|10|20", "lasso:k=5|10|20"],
-}
-"""The selectors of each task where none is named: of one candidate, and to search for a good one."""
 N_PAIRS = 50
 """How often the rows are split in half to estimate what a new study would select."""
 NOT_STORED = ("store", "no_store", "jobs")
@@ -221,25 +238,29 @@ class Planned(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """All options of a study, which code they may name, and the selectors of each task where none is named."""
+    """All options of a study, which code they may name, and whether several candidates are tried by default."""
 
     options: dict[str, Any]
     trust: "Mapping[str, Trust]"
-    default_selectors: Mapping[str, list[str]]
+    search: bool
 
     def plan(self, quiet: bool) -> Planned:
         """Read the data, and plan their study."""
         data = read(self.options, quiet)
-        select = self.options["select"] or self.default_selectors[data.task]
         study = replace(self.make_study(data.task), feature_groups=data.feature_groups)
-        return Planned({**self.options, "select": select}, data, study)
+        return Planned({**self.options, "select": self._selected(data.task)}, data, study)
+
+    def _selected(self, task: str) -> Any:
+        """The selectors that were named, a list or, from a file, a table of names; else those of the task."""
+        facts = TASKS[task]
+        return self.options["select"] or list(facts.searched if self.search else facts.selectors)
 
     def make_study(self, task: str) -> "hf.Study":
         """The study that the options ask for."""
         from holdfast.study.named import named_estimator, named_perturbation, named_selectors
 
         options, trust = self.options, self.trust
-        specs = options["select"] or self.default_selectors[task]  # a list, or, from a file, a table of names
+        specs = self._selected(task)
         labeled = specs.items() if isinstance(specs, dict) else ((None, text) for text in specs)
         selectors: dict[str, hf.Candidates] = {}
         for label, text in labeled:
@@ -278,7 +299,7 @@ def settle(
     # what was typed may name any module; else those of holdfast and scikit-learn, and allowed ones
     trust = {key: Trust(source, tuple(allow or ()), key in typed) for key in NAMED}
     check_trust(chosen, trust)
-    return Settled(chosen, trust, SEARCHED_SELECTORS if search else DEFAULT_SELECTORS)
+    return Settled(chosen, trust, search)
 
 
 def plan_for(

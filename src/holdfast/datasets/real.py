@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from holdfast.declared import About, Registry
 from holdfast.io import read_table
 from holdfast.io.files import as_path, missing_package
+from holdfast.targets import TaskName
 
 FOLDER, ADDRESS = "HOLDFAST_DATA", "HOLDFAST_DATA_URL"  # environment variables
 RETRIES = 2
@@ -71,7 +72,7 @@ class DatasetInfo:
         return About(name=self.name, summary=f"{self.n_samples} samples of {self.n_features} features")
 
     @property
-    def task(self) -> Literal["classification", "regression"]:
+    def task(self) -> TaskName:
         """What there is to predict."""
         return "regression" if self.classes is None else "classification"
 

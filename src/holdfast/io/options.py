@@ -9,7 +9,8 @@ tests/io/test_reading_options.py compares them. This module imports nothing that
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, NamedTuple
 
-Task = Literal["classification", "regression"]
+from holdfast.targets import TaskName
+
 Missing = Literal["error", "impute-median", "drop"]
 Categorical = Literal["error", "one-hot", "codes", "drop"]
 Repeats = Literal["keep", "drop"]
@@ -134,7 +135,7 @@ class ReadOptions(Reading):
         Categorical, Option("choice", "What to do with columns that are not numbers.", "error|one-hot|codes|drop")
     ] = "error"
     task: Annotated[
-        Task | None,
+        TaskName | None,
         Option(
             "choice", "Whether classes or numbers are predicted (detected by default).", "classification|regression",
             sets="task",

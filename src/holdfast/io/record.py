@@ -1,9 +1,9 @@
 """What a data set is and what was done to it, for the store of a study and its report."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from holdfast.io.doubts import Doubt
+from holdfast.targets import TaskName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class DataRecord:
     rows: int
     features: int
     target: str | None = None
-    task: Literal["classification", "regression"]
+    task: TaskName
     classes: tuple[tuple[str, int], ...] = ()
     groups: str | None = None
     n_groups: int | None = None

@@ -27,7 +27,7 @@ from holdfast.io.doubts import (
 from holdfast.io.files import Loaded, as_number, as_path, display_name, file_ending
 from holdfast.io.h5ad import is_anndata, load_anndata
 from holdfast.io.loading import ENDINGS, load_frame
-from holdfast.io.options import DEFAULTS, OPTIONS, Categorical, Missing, Reading, ReadOptions, Repeats, Task
+from holdfast.io.options import DEFAULTS, OPTIONS, Categorical, Missing, Reading, ReadOptions, Repeats
 from holdfast.io.questions import (
     ACCEPT_HINT,
     GAPS,
@@ -44,6 +44,7 @@ from holdfast.io.questions import (
     suggest_name,
 )
 from holdfast.io.record import DataRecord
+from holdfast.targets import TaskName
 from holdfast.text import format_count, join_first
 
 ROLES = {
@@ -327,7 +328,7 @@ def _encode_categories(features: pd.DataFrame, options: TableOptions, notes: lis
 FEW_CLASSES = 20  # more different whole numbers may be classes or quantities
 
 
-def make_target(column: "pd.Series[Any]", options: TableOptions, notes: list[str]) -> tuple[NDArray[Any], Task]:
+def make_target(column: "pd.Series[Any]", options: TableOptions, notes: list[str]) -> tuple[NDArray[Any], TaskName]:
     """Return the target and its task, classification or regression; note what was decided."""
     labels = as_labels(column)
     if set(column.map(type)) <= {bool, np.bool_}:
@@ -350,7 +351,7 @@ def as_labels(column: "pd.Series[Any]") -> NDArray[Any]:
     return np.array([int(entry) if whole else float(entry) for entry in entries])
 
 
-def _likely_task(labels: NDArray[Any], options: TableOptions, notes: list[str]) -> Task:
+def _likely_task(labels: NDArray[Any], options: TableOptions, notes: list[str]) -> TaskName:
     if labels.dtype.kind == "f":
         note = f"Took {options.target!r} for numbers to predict (regression), as there are fractions"
         notes.append(f"{note} such as {_fraction(labels):g}.")
@@ -537,7 +538,7 @@ class Table:
         return self.record.target
 
     @property
-    def task(self) -> Task:
+    def task(self) -> TaskName:
         """Whether classes or numbers are to be predicted."""
         return self.record.task
 
@@ -568,7 +569,7 @@ class Table:
 def make_table(
     X: pd.DataFrame,
     y: NDArray[Any],
-    task: Task,
+    task: TaskName,
     groups: NDArray[Any] | None = None,
     groups_name: str | None = None,
     sites: NDArray[Any] | None = None,
@@ -595,7 +596,7 @@ def read_table(
     path: Any,
     target: str,
     *,
-    task: Task | None = None,
+    task: TaskName | None = None,
     groups: str | None = None,
     sites: str | None = None,
     weights: str | None = None,

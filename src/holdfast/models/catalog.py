@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 
 from holdfast.declared import About, Parameter, Registry, describe_parameters
+from holdfast.targets import TaskName
 
-Task = Literal["classification", "regression"]
 Exactness = Literal["identical", "optimum"]
 Make = Callable[..., Any]
 
@@ -97,7 +97,7 @@ def _declare(
 
 @_declare("knn", "Nearest neighbors on scaled features.", "nearest neighbors",
           recognized={KNeighborsClassifier: "identical", KNeighborsRegressor: "identical"})  # fmt: skip
-def nearest_neighbors(task: Task, n_neighbors: int = 3) -> Any:
+def nearest_neighbors(task: TaskName, n_neighbors: int = 3) -> Any:
     """Make nearest neighbors on scaled features.
 
     Parameters
@@ -114,7 +114,7 @@ def nearest_neighbors(task: Task, n_neighbors: int = 3) -> Any:
 @_declare("linear", "Ridge or logistic regression on scaled features.", "penalized regression",
           recognized={LogisticRegression: "optimum", Ridge: "identical"},
           phrases={"LogisticRegression": "penalized logistic regression", "Ridge": "ridge regression"})  # fmt: skip
-def linear_model(task: Task, C: float = 1.0) -> Any:
+def linear_model(task: TaskName, C: float = 1.0) -> Any:
     """Make ridge or logistic regression on scaled features.
 
     Parameters
@@ -137,7 +137,7 @@ def least_squares() -> Any:
 
 @_declare("svm", "Support vector machine on scaled features.", "a support vector machine", SVC, SVR, LinearSVC,
           recognized={SVC: "optimum", LinearSVC: "optimum"})  # fmt: skip
-def support_vectors(task: Task, C: float = 1.0, kernel: str = "rbf") -> Any:
+def support_vectors(task: TaskName, C: float = 1.0, kernel: str = "rbf") -> Any:
     """Make a support vector machine on scaled features.
 
     Parameters
@@ -154,7 +154,7 @@ def support_vectors(task: Task, C: float = 1.0, kernel: str = "rbf") -> Any:
 
 @_declare("forest", "Random forest.", "a random forest", RandomForestClassifier, RandomForestRegressor,
           reference="breiman2001")  # fmt: skip
-def random_forest(task: Task, n_estimators: int = 100) -> Any:
+def random_forest(task: TaskName, n_estimators: int = 100) -> Any:
     """Make a random forest.
 
     Parameters
@@ -174,7 +174,7 @@ _declare("naive_bayes", "Gaussian naive Bayes.", "Gaussian naive Bayes", Gaussia
 @_declare("baseline", "What the target alone tells: the mean, or the shares of the classes.",
           "a baseline without features",
           recognized={DummyClassifier: "identical", DummyRegressor: "identical"})  # fmt: skip
-def baseline(task: Task) -> Any:
+def baseline(task: TaskName) -> Any:
     """Make a model of the target alone.
 
     Parameters

@@ -211,7 +211,7 @@ def select_on_shuffled(
     """What halves of the rows select with the target in another order, in pairs; None if they could not be fitted."""
     rng = rng_of(int(plan.random_state), number, SHUFFLE)
     order, seed = shuffles.draw(rng), int(rng.integers(2**31))
-    samples = replace(data, y=data.y[order]).samples
+    samples = replace(data, y=data.y[order], target=data.target.take(order)).samples
     halves = [bound.make_split(1 + half, samples, seed) for half in range(2 * SHUFFLED_PAIRS)]
     study = replace(plan, perturbation=[(half.rows, half.rows[:0]) for half in halves], random_state=seed)
     with warnings.catch_warnings():

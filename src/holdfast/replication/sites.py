@@ -247,10 +247,11 @@ sites 6 (5 to 7).
         for site in range(n_sites if n_sites >= FEWEST_FOR_INTERVAL else 0)
     }
     halves = itertools.chain(*pairs, *itertools.chain(*without.values()))
+    strata = data.target.strata
     subsets = [
-        subset  # with all classes
+        subset  # with rows of every stratum
         for subset in dict.fromkeys(halves)
-        if np.unique(data.target[np.isin(codes, list(subset))]).size == data.n_classes or data.classes is None
+        if strata is None or np.unique(strata[np.isin(codes, list(subset))]).size == np.unique(strata).size
     ]
     within = halve_rows(data, codes, n_pairs, seed)
     rows = [np.arange(len(codes)), *(np.flatnonzero(np.isin(codes, list(subset))) for subset in subsets), *within]
@@ -316,7 +317,8 @@ def halve_rows(data: StudyData, codes: Rows, n_pairs: int, seed: int) -> list[Ro
     units = data.samples.groups if data.groups is not None else find_copies(data.X)
     unit = np.arange(len(codes)) if units is None else np.unique(units, return_inverse=True)[1]
     first = np.unique(unit, return_index=True)[1]
-    stratum = codes if data.classes is None else codes * data.n_classes + data.target
+    strata = data.target.strata
+    stratum = codes if strata is None else codes * (strata.max() + 1) + strata
     halves = []
     for pair in range(n_pairs):
         rng = rng_of(seed, pair, WITHIN)

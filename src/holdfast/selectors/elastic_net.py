@@ -29,13 +29,14 @@ from holdfast.selectors.base import (
     Setting,
     SharedBySetting,
     TakesGroups,
-    Target,
     Ties,
     check_choice,
+    checked_target,
     one_against_rest,
 )
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
 from holdfast.selectors.wrapping import Copies, InnerSplit, check_copies, deal_folds, order_rows, usable_splits
+from holdfast.targets import Target
 
 SAME = 1e-11
 """Projections of standardized columns that differ by less belong to copies."""
@@ -149,7 +150,7 @@ class ElasticNetBase(Predicts, Selector):
     def _target(self, y: Any) -> Target:
         check_choice("model", self.model, get_args(Model))
         numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
-        return Target.of(y, not numbers)
+        return checked_target(y, not numbers)
 
     def _problems(self, target: Target, counts: Ints) -> list[BinaryProblem]:
         """The two-class problems of a target, or the one of its numbers."""
@@ -600,6 +601,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
         settings: Sequence[Setting],
         groups: NDArray[Any] | None = None,
         covariates: Floats | None = None,
+        sites: Ints | None = None,
     ) -> SharedBySetting:
         for cv in [self.cv, *(setting["cv"] for setting in settings if "cv" in setting)]:
             if not is_number_of_folds(cv):
@@ -607,7 +609,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
                     f"Where rows are resampled, cv is a number of folds: a splitter, such as {cv!r:.60}, names rows of "
                     "the whole data."
                 )
-        return super().prepare(X, y, settings, groups, covariates)
+        return super().prepare(X, y, settings, groups, covariates, sites)
 
     def _losses(
         self,

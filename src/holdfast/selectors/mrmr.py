@@ -30,12 +30,12 @@ from holdfast.selectors.base import (
     LazyRanking,
     Ranked,
     Selector,
-    Target,
     Ties,
     learns_on_all,
     plain_target,
     whole_counts,
 )
+from holdfast.targets import Target
 
 Scheme = Literal["mid", "miq", "mid_alpha"]
 

@@ -36,11 +36,11 @@ from holdfast.selectors.base import (
     Selector,
     Setting,
     TakesGroups,
-    Target,
     check_choice,
     tied,
 )
 from holdfast.similarity import BLOCK_ENTRIES, Correlation, FeatureSimilarity, SymmetricalUncertainty
+from holdfast.targets import Target
 
 Copies = Literal["together", "apart"]
 
@@ -97,8 +97,8 @@ def deal_folds(
     begins = np.ones(dealt.size, dtype=bool) if copies == "apart" else np.diff(order[dealt], prepend=-1) > 0
     first = dealt[begins]
     rng = np.random.default_rng(seed)
-    classes = target.values[first] if target.classes is not None else np.zeros(first.size)
-    deck = np.concatenate([rng.permutation(np.flatnonzero(classes == code)) for code in np.unique(classes)])
+    strata = np.zeros(first.size) if target.strata is None else target.strata[first]
+    deck = np.concatenate([rng.permutation(np.flatnonzero(strata == code)) for code in np.unique(strata)])
     n_folds, fold_of = min(n_folds, first.size), np.empty(first.size, np.int64)
     fold_of[deck] = np.arange(deck.size) % n_folds
     cells = fold_of[np.cumsum(begins) - 1] * counts.size + dealt

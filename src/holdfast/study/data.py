@@ -19,12 +19,13 @@ from holdfast.io.record import DataRecord
 from holdfast.io.table import Table, covariate_columns
 from holdfast.resampling import Samples
 from holdfast.selection import FeatureGroups, GroupWeight
+from holdfast.targets import Target, TaskName
 from holdfast.text import format_count, join_first
 
 if TYPE_CHECKING:
     from holdfast.study.study import Study
 
-PredictionTask = Literal["classification", "regression"]
+Adjust = bool | Literal["within"]
 FEW = 20  # a target of more different whole numbers than this is not taken for classes unless the user says so
 
 
@@ -39,15 +40,15 @@ class StudyData:
     covariates : array or None
         Columns that are in every model and outside the universe.
     y : array
-        The target.
+        The target as it was given.
+    target : Target
+        The target as numbers, with what its task asks for.
     groups : array or None
         Rows of one group stay together.
     names : list of str
         Names of the features.
     named : bool
         Whether the features came with names.
-    classes : array or None
-        The classes, sorted; None if numbers are predicted.
     feature_groups : FeatureGroups or None
         The features that the columns of X belong to; None if each column is a feature.
     sample_weight : array or None
@@ -56,6 +57,8 @@ class StudyData:
         Where each row comes from.
     adjusts : bool
         Whether the selection is adjusted for covariates and sites.
+    within : bool
+        Whether that means to select within sites, not next to columns of sites.
     """
 
     X: Any
@@ -64,21 +67,27 @@ class StudyData:
     groups: NDArray[Any] | None
     names: list[str]
     named: bool
-    classes: NDArray[Any] | None
+    target: Target
     feature_groups: FeatureGroups | None = None
     sample_weight: NDArray[np.float64] | None = None
     sites: NDArray[Any] | None = None
     adjusts: bool = False
+    within: bool = False
 
     @property
-    def task(self) -> PredictionTask:
-        """Whether classes or numbers are predicted."""
-        return "regression" if self.classes is None else "classification"
+    def task(self) -> TaskName:
+        """What is predicted: classes or numbers."""
+        return self.target.task
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes, sorted; None for another task."""
+        return self.target.classes
 
     @property
     def n_classes(self) -> int:
-        """Number of classes; 0 if numbers are predicted."""
-        return 0 if self.classes is None else self.classes.size
+        """Number of classes; 0 for another task."""
+        return self.target.n_classes
 
     @property
     def columns(self) -> list[str]:
@@ -103,14 +112,9 @@ class StudyData:
     # What every process makes once, when it is asked for
 
     @cached_property
-    def target(self) -> NDArray[Any]:
-        """The target as numbers: the number of the class, or the number itself."""
-        return self.y.astype(np.float64) if self.classes is None else np.searchsorted(self.classes, self.y)
-
-    @cached_property
     def samples(self) -> Samples:
         """What a perturbation knows of the rows: their number, classes and groups, all numbered."""
-        return Samples.of(len(self.y), None if self.classes is None else self.target, self.groups)
+        return Samples.of(len(self.y), self.target.strata, self.groups)
 
     @cached_property
     def adjusting(self) -> NDArray[np.int64]:
@@ -125,8 +129,8 @@ class StudyData:
         return np.array(left, dtype=np.int64)
 
     @cached_property
-    def adjustment(self) -> NDArray[np.float64]:
-        """What the selection is adjusted for: the covariates, and a 0/1 column for each site but the first.
+    def confounders(self) -> NDArray[np.float64]:
+        """What effects are adjusted for: the covariates, and a 0/1 column for each site but the first.
 
         Of the 0/1 columns that were made of a text, which add up to 1, the last is left out: the others determine it.
         """
@@ -136,6 +140,18 @@ class StudyData:
         if self.sites is not None:
             columns.append(1.0 * (self.sites[:, None] == np.unique(self.sites)[1:]))
         return np.hstack(columns)
+
+    @property
+    def adjustment(self) -> NDArray[np.float64]:
+        """What the selection is adjusted for: the same, without columns of sites if it is made within these."""
+        n_covariates = 0 if self.covariates is None else self.adjusting.size
+        return self.confounders[:, :n_covariates] if self.within else self.confounders
+
+    @cached_property
+    def site_codes(self) -> NDArray[np.int64]:
+        """The number of each row's site."""
+        assert self.sites is not None
+        return np.unique(self.sites, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
     def table(self) -> Any:
@@ -233,7 +249,7 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
     """
     classes: tuple[tuple[str, int], ...] = ()
     if data.classes is not None:
-        counts = np.bincount(data.target, minlength=data.classes.size).tolist()
+        counts = np.bincount(data.target.values, minlength=data.classes.size).tolist()
         classes = tuple((str(label), count) for label, count in zip(data.classes.tolist(), counts, strict=True))
     facts: dict[str, Any] = {
         "rows": len(data.y), "features": len(data.names), "task": data.task, "classes": classes,
@@ -296,9 +312,12 @@ def describe_structure(data: StudyData) -> list[str]:
     if data.adjusts:
         what = [
             *(["the covariates"] if data.covariates is not None else []),
-            *(["the sites"] if data.sites is not None else []),
+            *(["the sites"] if data.sites is not None and not data.within else []),
         ]
-        notes.append(f"The selection is adjusted for {' and '.join(what)}, within each resample.")
+        if data.within:
+            notes.append("Features are weighed within sites, in each resample.")
+        if what:
+            notes.append(f"The selection is adjusted for {' and '.join(what)}, within each resample.")
     return notes
 
 
@@ -332,13 +351,13 @@ def prepare_data(
     y: Any,
     groups: Any,
     covariates: Sequence[Any],
-    task: PredictionTask | None,
+    task: TaskName | None,
     estimator: Any,
     feature_groups: Any = None,
     group_weight: GroupWeight = "largest",
     sample_weight: Any = None,
     sites: Any = None,
-    adjust: bool | None = False,
+    adjust: Adjust | None = False,
 ) -> StudyData:
     """Check features, target and groups, separate the covariates, and find the features that columns belong to."""
     if type(X).__module__.startswith("polars"):
@@ -367,12 +386,17 @@ def prepare_data(
         groups=None if groups is None else _column(groups, X.shape[0], "groups", "group"),
         names=columns if grouped is None else grouped.names,
         named=named,
-        classes=np.unique(target) if (task or _guess_task(target, estimator)) == "classification" else None,
+        target=Target.of(target, (task or _guess_task(target, estimator)) == "classification"),
         feature_groups=grouped,
         sample_weight=None if sample_weight is None else _check_weights(sample_weight, X.shape[0]),
         sites=None if sites is None else _column(sites, X.shape[0], "sites", "site"),
         adjusts=adjust is not False and (values is not None or sites is not None),
+        within=adjust == "within",
     )
+    if adjust not in (None, True, False, "within"):
+        raise ValueError(f"Expected adjust=True, False or 'within', got {adjust!r}.")
+    if data.within and data.sites is None:
+        raise ValueError("Expected sites= (--sites COLUMN) to select within, with adjust='within', got none.")
     if data.sites is not None:
         _check_sites(data)
     if data.adjusts:
@@ -423,7 +447,7 @@ def _check_adjustment(data: StudyData, names: Sequence[str]) -> None:
         return
     sites, of_row = np.unique(data.sites, return_inverse=True)
     counts = np.zeros((sites.size, data.n_classes), dtype=np.int64)
-    np.add.at(counts, (of_row, data.target), 1)
+    np.add.at(counts, (of_row, data.target.values), 1)
     if ((counts > 0).sum(axis=1) == 1).all():
         shown = pd.DataFrame(counts, index=pd.Index(sites, name="site"), columns=list(data.classes))
         raise ValueError(
@@ -450,7 +474,7 @@ def _check_weights(given: Any, n_rows: int) -> NDArray[np.float64]:
 
 
 def prepare_for(
-    study: "Study", X: Any, y: Any, groups: Any = None, task: PredictionTask | None = None, **of_rows: Any
+    study: "Study", X: Any, y: Any, groups: Any = None, task: TaskName | None = None, **of_rows: Any
 ) -> StudyData:
     """Prepare data as a study takes them; ``task`` is what is known of it otherwise, ``of_rows`` weights and sites."""
     return prepare_data(
@@ -550,7 +574,7 @@ def _separate_covariates(table: Any, names: list[str], covariates: list[str]) ->
     return table[:, others], np.asarray(dense, dtype=np.float64)
 
 
-def _guess_task(y: NDArray[Any], estimator: Any) -> PredictionTask:
+def _guess_task(y: NDArray[Any], estimator: Any) -> TaskName:
     """Whether classes or numbers are predicted: as the estimator says, else by the values of the target."""
     if estimator is not None and is_classifier(estimator):
         return "classification"

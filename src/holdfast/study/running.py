@@ -284,7 +284,7 @@ class StudyRun:
         if data.sites is not None:
             structure["sites"] = describe(data.sites)
         if data.adjusts:
-            structure["adjust"] = True
+            structure["adjust"] = "within" if data.within else True
         return {
             "data": fingerprint(data.X, data.y, data.groups, data.covariates, data.columns),
             "perturbation": describe(self.perturbation.identity()),
@@ -325,7 +325,7 @@ class StudyRun:
             "names": data.names if data.named else None,
             "n_features": len(data.names),
             "classes": None if data.classes is None else [describe(label) for label in data.classes.tolist()],
-            "target": data.target.tolist(),
+            "target": data.target.values.tolist(),
             "data_record": to_plain(self.record),
             "no_effects": why_no_effects,
             "prefilter": self.study.prefilter,

@@ -25,7 +25,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from holdfast.declared import did_you_mean
 from holdfast.io.estimators import set_seeds
 from holdfast.kernels.linear import training_spreads
-from holdfast.models import SCORES
+from holdfast.models import MODELS, SCORES
 from holdfast.models.block import Block, Ints, Predictions
 from holdfast.models.recognized import BlockModel, read_coefficients
 from holdfast.models.scores import (
@@ -46,6 +46,7 @@ from holdfast.selectors.models import LinearClassifier, LinearRegressor, predict
 from holdfast.study.data import StudyData
 from holdfast.study.families import fit_arguments
 from holdfast.study.memory import gc_paused
+from holdfast.targets import TASKS
 
 ANSWERS = ("predict", "predict_proba", "decision_function", "predict_log_proba")
 NO_SCORES: Mapping[str, float] = {}
@@ -220,7 +221,7 @@ def _predict_by_block_model(
     covariates = np.arange(len(data.columns), data.model_table.shape[1])
     block = Block(
         X=data.model_table,
-        y=data.target,
+        y=data.target.values,
         n_classes=data.n_classes,
         counts=np.array([split.weights(len(data.y)) for split in splits]),
         tests=[split.test for split in splits],
@@ -289,7 +290,7 @@ def _score_answers(
 ) -> dict[int, CellScore]:
     """Every score of every cell that was answered."""
     begun, predictions = perf_counter(), answers.predictions
-    truth = data.target[np.concatenate([cell.split.test for cell in cells])]
+    truth = data.target.values[np.concatenate([cell.split.test for cell in cells])]
     scores = score_block(scoring.scorers, truth, predictions, data.classes)
     coefficients = standardize_coefficients(data, cells, predictions.coefficients)
     share = (perf_counter() - begun) / len(cells)
@@ -332,8 +333,8 @@ def fit_model(data: StudyData, scoring: Scoring, split: Split, selection: Select
             for features, rows in ((train, split.train), (test, split.test))
         )
     if not train.shape[1]:
-        dummy = DummyRegressor() if data.classes is None else DummyClassifier(strategy="prior")
-        return dummy.fit(np.zeros((split.train.size, 1)), y[split.train]), np.zeros((split.test.size, 1))
+        train, test = (np.zeros((rows.size, 1)) for rows in (split.train, split.test))
+        return MODELS["baseline"].make(task=data.task).fit(train, y[split.train]), test
     model = clone(scoring.estimator)
     set_seeds(model, split.seed)
     with config_context(skip_parameter_validation="model" in scoring.validated):
@@ -491,7 +492,7 @@ def _score_strategy(
             scorers[name] = scorer
     if not scorers or not splits:
         return {}
-    truth = data.y if data.classes is None else data.target
+    truth = data.y if data.classes is None else data.target.values
     need_model = {name: scorer for name, scorer in scorers.items() if scorer.answers is None}
     scores = {name: np.full(len(splits), math.nan) for name in scorers}
     answerable = _find_answerable(data, splits, strategy, truth)
@@ -607,7 +608,7 @@ def _score_guessing_model(
 def named_scoring(scoring: Any, task: str) -> dict[str, Any]:
     """Name what was asked for: names, callables, or a mapping of them; the default score of the task if nothing was."""
     if scoring is None:
-        scoring = "accuracy" if task == "classification" else "r2"
+        scoring = TASKS[task].score
     if isinstance(scoring, str) or callable(scoring):
         scoring = [scoring]
     if isinstance(scoring, Mapping):

@@ -20,7 +20,7 @@ from holdfast.resampling import Bootstrap, as_perturbation
 from holdfast.selection import GroupWeight
 from holdfast.study import engines
 from holdfast.study.data import (
-    PredictionTask,
+    Adjust,
     StudyData,
     prepare_for,
     record_data,
@@ -35,6 +35,7 @@ from holdfast.study.running import Line, Report, StudyRun, TargetPrecision, make
 from holdfast.study.store import estimate_bytes, open_to_write, read_plan, repair
 from holdfast.study.tables import StudyTables, make_result
 from holdfast.study.work import FastModels, Task, quantile_rows, run_block
+from holdfast.targets import TASKS, TaskName
 from holdfast.text import join_first
 
 if TYPE_CHECKING:
@@ -72,9 +73,10 @@ class Study:
         groups, and the model gets all columns of a group. ``result.members()`` has the columns.
     group_weight : {"largest", "mean"}
         What a group weighs in an order of features: as much as its best column, or their mean.
-    adjust : bool, optional
+    adjust : bool or "within", optional
         Whether the selection is adjusted for covariates and sites, inside each split: by default where there are any,
-        unless the store holds a study without. Selectors that cannot be adjusted are refused before the first fit.
+        unless the store holds a study without. ``"within"`` weighs features at each site and adds up what they weigh
+        (filters only). Selectors that cannot be adjusted are refused before the first fit.
     task : {"classification", "regression"}, optional
         What is predicted; by default guessed from estimator and target.
     random_state : int
@@ -120,8 +122,8 @@ class Study:
     covariates: Sequence[str] = ()
     feature_groups: Any = None
     group_weight: GroupWeight = "largest"
-    adjust: bool | None = None
-    task: PredictionTask | None = None
+    adjust: Adjust | None = None
+    task: TaskName | None = None
     random_state: int = 0
     fast_models: FastModels = True
     device: Literal["cpu", "cuda", "torch"] = "cpu"
@@ -139,8 +141,8 @@ class Study:
             raise ValueError(
                 f"Expected a whole number of at least 0 as random_state, so that a study can be repeated, got {seed!r}."
             )
-        if self.task not in (None, "classification", "regression"):
-            raise ValueError(f"Expected task 'classification' or 'regression', got {self.task!r}.")
+        if self.task is not None and self.task not in TASKS:
+            raise ValueError(f"Expected task {' or '.join(map(repr, TASKS))}, got {self.task!r}.")
         if self.fast_models not in (True, "identical", False):
             raise ValueError(f"Expected fast_models True, 'identical' or False, got {self.fast_models!r}.")
         if self.device not in ("cpu", "cuda", "torch"):

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from holdfast.study.memory import FEW_BYTES, Cache
 from holdfast.study.orders import Sets, StoredOrders, UnansweredError, no_orders, no_weights
 from holdfast.study.store import Checks, Store, open_to_read, read_tables, unpack_rows
 from holdfast.study.work import QUANTILES, SplitCoefficients, SplitEffects, best_features, unpack_effects
+from holdfast.targets import TaskName
 
 if TYPE_CHECKING:
     from holdfast.result import StudyResult
@@ -272,9 +273,9 @@ class StudyTables:
         return self.stored.meta["classes"]
 
     @property
-    def task(self) -> Literal["classification", "regression"]:
+    def task(self) -> TaskName:
         """What is predicted: classes or numbers."""
-        return "regression" if self.classes is None else "classification"
+        return self.plan["task"]
 
     @cached_property
     def data(self) -> DataRecord:
@@ -863,10 +864,22 @@ class StudyTables:
         Returns
         -------
         list of SplitEffects
-            One per split, in order: ``split``, ``features`` (columns, ascending), and ``values`` (features × effects).
+            One per split, in order: ``split``, ``features`` (columns, ascending), and ``values`` (features × effects;
+            those after adjustment, if the selection is adjusted, follow those before).
         """
-        rows = self.stored.effects[self.stored.effects["family"] == self.family(candidate)]
-        return [unpack_effects(row, len(self.classes or ())) for row in rows.itertuples(index=False, name=None)]
+        rows, adjusted = self.stored.effects, bool(self.plan.get("adjust"))
+        rows = rows[rows["family"] == self.family(candidate)]
+        return [
+            unpack_effects(row, len(self.classes or ()), adjusted) for row in rows.itertuples(index=False, name=None)
+        ]
+
+    @property
+    def adjusted_for(self) -> str | None:
+        """What the selection is adjusted for, in words; None if it is not."""
+        if not self.plan.get("adjust"):
+            return None
+        names = [*map(str, self.plan["keep"]), *(["the sites"] if "sites" in self.plan else [])]
+        return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
     def quantiles(self, candidate: str) -> dict[int, NDArray[np.float64]]:
         """Return quantiles by class of the features that a candidate or others of its selector selected most often.

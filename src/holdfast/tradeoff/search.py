@@ -19,10 +19,10 @@ from holdfast.inference.intervals import Jackknife
 from holdfast.measures import Measure
 from holdfast.resampling import Bootstrap, Perturbation, as_perturbation
 from holdfast.study import Candidates, Study, load_study
-from holdfast.study.data import PredictionTask
 from holdfast.study.stabilities import CommonMeasure
 from holdfast.study.store import open_to_write, read_meta
 from holdfast.study.tables import StudyTables
+from holdfast.targets import TaskName
 from holdfast.tradeoff.points import Floats, make_points
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def optimize(
     random_state: int = 0,
     scoring: Any = None,
     covariates: Sequence[str] = (),
-    task: PredictionTask | None = None,
+    task: TaskName | None = None,
     prefilter: str | None = None,
 ) -> "StudyResult":
     """Tune the settings of a selector for accuracy and stability, stopping dominated candidates early.

@@ -24,6 +24,7 @@ from holdfast.resampling import PERTURBATIONS
 from holdfast.selectors import SELECTORS
 from holdfast.serialization import to_plain
 from holdfast.study.memory import IdentityKey
+from holdfast.targets import TASKS, TaskName
 from holdfast.tradeoff.rules import RULES, Rule
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
@@ -122,16 +123,8 @@ def _without_none(type_: Any) -> tuple[list[Any], bool]:
 # What a plan can be made of
 
 
-Task: TypeAlias = Literal["classification", "regression"]
 HIDDEN = ("random_state", "memory")
 """Parameters that a plan cannot set: seeds follow from the plan's, and what is cached would be unpickled."""
-DEFAULT_SELECTORS: Mapping[Task, tuple[str, ...]] = {
-    "classification": ("anova", "mrmr", "relieff", "svm_weights", "lasso"),
-    "regression": ("correlation", "mutual_info", "lasso", "rfe"),
-}
-"""Selectors to begin with: of different kinds, and fast on wide tables too."""
-DEFAULT_SCORES = ("roc_auc", "balanced_accuracy", "r2")
-"""Scores to begin with; the first that can be computed."""
 OPTIONS = re.compile(r"[;:]?[^;:]*\w=\w[^;:]*")
 """Parts of a summary that name options."""
 MARKUP = (
@@ -235,7 +228,7 @@ class FormChoices:
     scores: tuple[FormPart, ...]
 
 
-def available_parts(task: Task, n_classes: int) -> FormChoices:
+def available_parts(task: TaskName, n_classes: int) -> FormChoices:
     """Return what serves a task with so many classes, in the order of the registries."""
     registries = (SELECTORS, PERTURBATIONS, MODELS, SCORES)
     registered = tuple(IdentityKey(part) for registry in registries for part in registry.values())
@@ -243,15 +236,15 @@ def available_parts(task: Task, n_classes: int) -> FormChoices:
 
 
 @lru_cache(maxsize=8)
-def _available_parts(task: Task, several: bool, registered: tuple[IdentityKey, ...]) -> FormChoices:
+def _available_parts(task: TaskName, several: bool, registered: tuple[IdentityKey, ...]) -> FormChoices:
     """Build the choices, once as long as the same parts are registered."""
     compatible = compatible_names(SELECTORS, task, several)
     selectors = {name: SELECTORS[name] for name in compatible if SELECTORS[name].installed}
     models = {name: MODELS[name] for name in compatible_names(MODELS, task, several)}
     scores = compatible_names(SCORES, task, several)
-    chosen = [name for name in DEFAULT_SELECTORS[task] if name in selectors] or list(selectors)[:1]
+    chosen = [name for name in TASKS[task].offered if name in selectors] or list(selectors)[:1]
     bases = _order_bases(dict.fromkeys([*chosen, *selectors]))
-    default_score = next((name for name in DEFAULT_SCORES if name in scores), scores[0] if scores else "")
+    default_score = next((name for name in TASKS[task].offered_scores if name in scores), scores[0] if scores else "")
     return FormChoices(
         selectors=tuple(
             _form_part(record.about, _parameters(record, bases, several=True), chosen=name in chosen)
@@ -268,7 +261,7 @@ def _available_parts(task: Task, several: bool, registered: tuple[IdentityKey, .
     )
 
 
-def compatible_names(registry: Registry[Any], task: Task, several: bool) -> list[str]:
+def compatible_names(registry: Registry[Any], task: TaskName, several: bool) -> list[str]:
     """Return the names of what serves a task, with several classes or with two."""
     return [
         name

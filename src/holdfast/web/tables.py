@@ -24,9 +24,10 @@ from holdfast.io.files import Loaded, as_path, display_name
 from holdfast.io.guessing import show_entry, turn
 from holdfast.io.inspection import PREVIEW_COLUMNS, PREVIEW_ROWS, TableInspection, inspect_by
 from holdfast.io.loading import are_same, pack_table, unpack_table
-from holdfast.io.options import OF_FILE, OPTIONS, Reading, ReadOptions, Task
+from holdfast.io.options import OF_FILE, OPTIONS, Reading, ReadOptions
 from holdfast.io.table import load_table, make_table
 from holdfast.serialization import from_plain
+from holdfast.targets import TaskName
 from holdfast.web.folder import SPARE, Upload, cache_file, read_record, replacing, write_record
 from holdfast.web.guard import MEGABYTE, RefusedError
 from holdfast.web.routing import Pairs, list_changes
@@ -107,7 +108,7 @@ class Facts:
     name: str
     rows: int
     features: int
-    task: Task
+    task: TaskName
     n_classes: int
 
 

@@ -29,7 +29,8 @@ from holdfast.study.memory import gc_paused
 from holdfast.study.store import schema
 from holdfast.study.store.schema import Row, Table
 from holdfast.study.store.store import Store, StoreError
-from holdfast.study.work import QUANTILES, THIRDS
+from holdfast.study.work import QUANTILES
+from holdfast.targets import TASKS
 
 MAX_FEATURES = 2**31 - 1  # subsets are stored in 32 bits
 MAX_REPEATS = 16  # held-out rows of a list of splits may repeat; a claim beyond this is not believed
@@ -204,6 +205,8 @@ class Known:
         self.checks = checks
         self.n_samples, self.n_features = len(meta["target"]), meta["n_features"]
         self.n_classes = None if meta["classes"] is None else len(meta["classes"])
+        self.task = meta["plan"]["task"]
+        self.adjusts = bool(meta["plan"].get("adjust"))
         self.scores = [
             SCORES.get(scorer) if isinstance(scorer, str) else None for scorer in meta["plan"]["scoring"].values()
         ]
@@ -307,14 +310,15 @@ class Known:
         return coefficients is None or (n_selected is not None and len(coefficients) == 4 * n_selected)
 
     def find_effects(self, rows: Sequence[Row]) -> Flags:
-        """As many values as the features have; both have 4 bytes."""
+        """As many values as the features have, or twice as many if they were adjusted; all have 4 bytes."""
         width = effect_width(self.n_classes or 0)
-        complete = [len(effects) == width * len(features) for *_, features, effects in rows]
+        widths = (width, 2 * width) if self.adjusts else (width,)
+        complete = [len(effects) in [width * len(features) for width in widths] for *_, features, effects in rows]
         return self._are_features([features for *_, features, _ in rows]) & complete
 
     def find_quantiles(self, rows: Sequence[Row]) -> Sequence[bool]:
         """Those of each class, or of each third of the target."""
-        n_groups = len(THIRDS) if self.n_classes is None else self.n_classes
+        n_groups = self.n_classes or len(TASKS[self.task].groups)
         return [len(quantiles) == 8 * len(QUANTILES) * n_groups for *_, quantiles in rows]
 
     # What blobs hold: all of a table at once, as looking into each by itself would take longer than reading it
