@@ -1,7 +1,8 @@
 """Whole studies, from the data to stored and scored candidates, compared with their kernels and with a plain loop.
 
-Every time is CPU time of one thread, the least of several runs, each with a store of its own; what a user would write
-instead is scikit-learn in a loop over the same resamples, without a store.
+Every time is CPU time of one thread, the least of several runs, each with a store of its own, or the median of runs
+that alternate with the peer's; what a user would write instead is scikit-learn in a loop over the same resamples,
+without a store.
 """
 
 import os
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
+from statistics import median
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
@@ -184,22 +186,28 @@ def _loop_fit(data: Data, split: Any, setting: dict[str, Any]) -> float:
 
 
 def filter_study() -> Iterator[Row]:
-    data, resamples = microarray("alon", 62, 2000), 1_000
-    for model, name in ((KNeighborsClassifier(3), "3-NN"), (LogisticRegression(), "logistic regression")):
+    data, knn = microarray("alon", 62, 2000), KNeighborsClassifier(3)
+    cases = [(knn, "3-NN", 100, 12), (knn, "3-NN", 1_000, 25), (LogisticRegression(), "logistic regression", 1_000, 15)]
+    for model, name, resamples, to_reach in cases:
         study = hf.Study(selectors={"anova": AnovaF(10)}, perturbation=hf.Bootstrap(resamples), estimator=model)
-        ours, result = _timed(study, data)
+        _timed(study, data, times=1)  # kernels are read
+        ours, theirs = list[float](), list[float]()
+        for _ in range(5 if name == "3-NN" else 1):
+            seconds, result = _timed(study, data, times=1)
+            begun = process_time()
+            loop = _plain_loop(data, resamples, model)
+            theirs.append(process_time() - begun)
+            ours.append(seconds)
         exact = model if name == "3-NN" else LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000)
-        begun, loop = process_time(), _plain_loop(data, resamples, model)
-        peer = process_time() - begun
         expected = loop if name == "3-NN" else _plain_loop(data, resamples, exact)
         _check(np.allclose(result.scores["accuracy"], expected, atol=1e-12), "the accuracies")
         yield Row(
             what=f"ANOVA F and {name}, {resamples} bootstraps, accuracy, store, per fit; {data}",
-            ours=ours / resamples,
-            peer=peer / resamples,
+            ours=median(ours) / resamples,
+            peer=median(theirs) / resamples,
             peer_name="SelectKBest, the model and accuracy_score in a plain loop",
             equal="yes" if name == "3-NN" else "yes, to the peer with newton-cholesky, tol 1e-12",
-            ratio_to_reach=15,
+            ratio_to_reach=to_reach,
         )
 
 

@@ -79,27 +79,24 @@ def make_result(
         "data_record": DATA, "no_effects": None, "classes": [0, 1],
         "target": [0] * 200 if truth is None else list(truth), "stopped": stopped or {},
     }  # fmt: skip
-    return StudyResult(
-        Snapshot(
-            path=None,
-            meta=meta,
-            splits=splits,
-            candidates=pd.DataFrame(rows, columns=["candidate", "name", "family", "settings"]).assign(
-                ordering=None, size=None
-            ),
-            orderings=pd.DataFrame(columns=["ordering", "family", "settings", "sizes", "keep"]),
-            orders=pd.DataFrame(columns=["ordering", "split", "smallest", "complete", "columns", "kind", "whole"]),
-            outcomes=pd.DataFrame(outcomes, columns=columns),
-            scores=pd.DataFrame(scores, columns=["candidate", "split", "metric", "value"]),
-            baselines=pd.DataFrame(baselines, columns=["split", "strategy", "metric", "value"]),
-            failures=pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
-            effects=pd.DataFrame(columns=["family", "split", "features", "effects"]),
-            quantiles=pd.DataFrame(columns=["family", "feature", "quantiles"]),
-            members=pd.DataFrame(columns=["candidate", "split", "columns"]),
-            sessions=pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
-            rows=pd.DataFrame({"rows": None, "counts": None, "test": [pack_rows(np.asarray(test)) for test in tests]}),
-        )
-    )
+    frames = {
+        "splits": splits,
+        "candidates": pd.DataFrame(rows, columns=["candidate", "name", "family", "settings"]).assign(
+            ordering=None, size=None
+        ),
+        "orderings": pd.DataFrame(columns=["ordering", "family", "settings", "sizes", "keep"]),
+        "orders": pd.DataFrame(columns=["ordering", "split", "smallest", "complete", "columns", "kind", "whole"]),
+        "outcomes": pd.DataFrame(outcomes, columns=columns),
+        "scores": pd.DataFrame(scores, columns=["candidate", "split", "metric", "value"]),
+        "baselines": pd.DataFrame(baselines, columns=["split", "strategy", "metric", "value"]),
+        "failures": pd.DataFrame(columns=["candidate", "split", "stage", "error", "traceback"]),
+        "effects": pd.DataFrame(columns=["family", "split", "features", "effects"]),
+        "quantiles": pd.DataFrame(columns=["family", "feature", "quantiles"]),
+        "members": pd.DataFrame(columns=["candidate", "split", "columns"]),
+        "sessions": pd.DataFrame(columns=["session", "started", "ended", "n_jobs", "versions"]),
+        "rows": pd.DataFrame({"rows": None, "counts": None, "test": [pack_rows(np.asarray(test)) for test in tests]}),
+    }
+    return StudyResult(Snapshot(path=None, meta=meta, checks={}, frames=frames))
 
 
 def sets_with_core(stability, n_runs=20, size=5, n_features=20, seed=0):

@@ -9,11 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from holdfast.kernels.filters import best_of_rows
+from holdfast.kernels.jit import frozen
 from holdfast.kernels.tolerances import TIE
 from holdfast.preferences import Kind
-
-SPARE = 32
-"""How many more columns are looked at than are wanted, so that ties rarely ask for more."""
 
 TIES = 2  # what a random stream is for
 
@@ -90,28 +89,30 @@ def best_columns(
     Best
         The columns, fewer than ``k`` if fewer are informative.
     """
-    size, looked_at = weights.size, k + SPARE
-    if not (k and size):
-        return Best(np.empty(0, np.int32), np.empty(0, np.bool_))
-    lowest = float(weights.min())
-    if not (np.isfinite(lowest) and weights.max() < np.inf):
-        weights = np.where(np.isnan(weights), -np.inf, weights)
-        lowest = float(weights[np.isfinite(weights)].min(initial=0.0))
-    least = min(0.0, lowest) if tolerance else np.inf  # what undefined weights tie with
-    while True:
-        columns, groups = _sorted_groups(weights, min(looked_at, size), least, tolerance, rounding)
-        if informative is not None:
-            known = informative[columns]
-            columns, groups = columns[known], groups[known]
-        if columns.size >= k or looked_at >= size:
-            break
-        looked_at *= 4
-    ties = np.zeros(min(k, columns.size), np.bool_)
-    ties[: groups.size - 1] = groups[1 : k + 1] == groups[:-1][:k]
-    if ties.any():  # only then do ranks matter
-        ranks = columns if random_state is None else tie_ranks(size, random_state)[columns]
-        columns = columns[np.lexsort((ranks, groups))]
-    return Best(columns[:k].astype(np.int32), ties)
+    (best,) = best_of_resamples(weights[None], k, None if informative is None else informative[None], [random_state],
+        tolerance=tolerance, rounding=rounding)  # fmt: skip
+    return best
+
+
+def best_of_resamples(
+    weights: NDArray[np.float64], k: int, informative: NDArray[np.bool_] | None, seeds: Sequence[int | None],
+    *, tolerance: float = TIE, rounding: float = 0.0,
+) -> list[Best]:  # fmt: skip
+    """Find the best columns of each row of weights (resamples × columns), each by its seed, as :func:`best_columns`."""
+    n, size = weights.shape
+    k = min(k, size)
+    if not k:
+        return [Best(np.empty(0, np.int32), np.empty(0, np.bool_)) for _ in seeds]
+    rows = frozen(weights, np.float64)
+    masks = frozen(np.ones(weights.shape, np.bool_) if informative is None else informative, np.bool_)
+    order, ties, found = np.empty((n, k), np.int32), np.zeros((n, k), np.bool_), np.zeros(n, np.int64)
+    best_of_rows(rows, masks, frozen(np.empty((0, 0)), np.int32), k, tolerance, rounding, order, ties, found)
+    for resample in np.flatnonzero(ties.any(axis=1)).tolist():  # only then do ranks matter
+        if seeds[resample] is not None:
+            ranks = frozen(tie_ranks(size, seeds[resample])[None], np.int32)
+            part = slice(resample, resample + 1)
+            best_of_rows(rows[part], masks[part], ranks, k, tolerance, rounding, order[part], ties[part], found[part])
+    return [Best(order[row, :n], ties[row, :n]) for row, n in enumerate(found.tolist())]
 
 
 def falls(
@@ -125,25 +126,6 @@ def falls(
     above, below = ranked[..., :-1], ranked[..., 1:]
     with np.errstate(invalid="ignore"):  # infinite ones tie with each other
         return above - below > np.maximum(tolerance * np.minimum(np.abs(above), np.abs(below)), rounding)
-
-
-def _sorted_groups(
-    weights: NDArray[np.float64], looked_at: int, least: float, tolerance: float, rounding: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Columns of the largest weights, falling, and the number of the group of equal ones that each belongs to.
-
-    Only whole groups, unless all columns are looked at.
-    """
-    size = weights.size
-    columns = np.argpartition(weights, size - looked_at)[size - looked_at :] if looked_at < size else np.arange(size)
-    columns = columns[np.lexsort((columns, -weights[columns]))]
-    ranked = weights[columns]
-    groups = np.concatenate([[0], np.cumsum(falls(ranked, tolerance, rounding))])
-    undefined = np.searchsorted(-ranked, np.inf)
-    if 0 < undefined < looked_at and ranked[np.searchsorted(groups, groups[undefined - 1])] == least:
-        groups[undefined:] -= 1
-    whole = looked_at if looked_at == size else int(np.searchsorted(groups, groups[-1]))
-    return columns[:whole], groups[:whole]
 
 
 @dataclass(frozen=True, eq=False)

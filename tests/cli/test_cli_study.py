@@ -163,6 +163,7 @@ def test_a_configuration_file_names_selectors_and_the_command_line_wins(folder):
     assert (cost["candidates"], cost["splits"], cost["fits"]) == (1, 9, 9)
     assert cost["seconds"] > 0
     assert cost["bytes"] > 0
+    assert cost["memory"] > 1e7
 
 
 def test_a_wanted_width_and_a_known_data_set(folder):

@@ -85,7 +85,7 @@ def test_constant_features_leave_no_rounding(first, second, seed):
     assert variance(of)[0] == golub(of)[0] == anova_f(of)[0] == 0
     assert golub(of)[1] == anova_f(of)[1] == apart
     only = np.where(Y == 1, 0, counts) > 0
-    assert moments(data, Y, only).scatter[:, :2].tolist() == [[0, 0]]
+    assert moments(data, Y, only).scatter[:, :2].tolist() == [[0, 0], [0, 0]]  # nothing of the class without rows
 
 
 def test_a_feature_constant_in_a_resample_only():
@@ -150,13 +150,25 @@ def test_moments_by_blocks_of_columns_are_those_of_the_whole_table(monkeypatch, 
     data, counts = np.abs(X * 7).astype(dtype), np.vstack([COUNTS] * 10)
     monkeypatch.setattr(filters, "AT_ONCE", 8 * 50 * 3)  # three columns at a time
     by_blocks = list(moments_by_blocks(data, Y, counts))
-    assert len(by_blocks) == len(counts)
-    for row, of_blocks in zip(counts, by_blocks, strict=True):
-        whole = moments(data.astype(np.float64), Y, row)
-        np.testing.assert_array_equal(of_blocks.size, whole.size)
-        np.testing.assert_array_equal(of_blocks.unit, whole.unit)
-        np.testing.assert_allclose(of_blocks.mean, whole.mean, rtol=1e-12, atol=1e-15)
-        np.testing.assert_allclose(of_blocks.scatter, whole.scatter, rtol=1e-12)
+    ends = np.cumsum([len(several.size) for several in by_blocks])  # as many as share a pass
+    assert ends[-1] == len(counts)
+    for rows, several in zip(np.split(counts, ends[:-1]), by_blocks, strict=True):
+        whole = moments(data.astype(np.float64), Y, rows)
+        np.testing.assert_array_equal(several.size, whole.size)
+        np.testing.assert_array_equal(several.unit, whole.unit)
+        np.testing.assert_allclose(several.mean, whole.mean, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(several.scatter, whole.scatter, rtol=1e-12)
+
+
+def test_moments_of_several_resamples_are_those_of_each_to_the_last_bit():
+    y, counts = np.arange(50) % 3, COUNTS.copy()
+    counts[1, y == 0] = 0
+    together = moments(X, y, counts)
+    for resample, row in enumerate(counts):
+        alone = moments(X, y, row)
+        assert all((part[resample] == of).all() for part, of in zip(together[:3], alone, strict=False))
+        assert (anova_f(together)[resample] == anova_f(alone)).all()
+        assert (variance(together)[resample] == variance(alone)).all()
 
 
 @pytest.mark.parametrize("selector", [AnovaF(4), Golub(4), Variance(4), GolubVariance(4, lambda_v=0.5)])

@@ -18,9 +18,10 @@ import holdfast as hf
 from eliminations import lockstep_elimination, ridge_elimination
 from holdfast import selectors as of
 from holdfast.kernels.elimination import Paths, elimination_sizes, orders
+from holdfast.kernels.filters import SPARE
 from holdfast.kernels.svm import svm_elimination
 from holdfast.resampling import Samples
-from holdfast.selection import SPARE, FewerFeaturesWarning, Selection, best_columns, tie_ranks
+from holdfast.selection import FewerFeaturesWarning, Selection, best_columns, tie_ranks
 from holdfast.selectors.base import tied
 from holdfast.selectors.elastic_net import exchange_copies
 from holdfast.selectors.wrapping import ResamplingWrapper

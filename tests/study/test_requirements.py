@@ -20,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.selection import FewerFeaturesWarning
+from holdfast.study import requirements
 from study_parts import Constant, Selector, X, Y, anova
 
 GAPS = X.copy()
@@ -287,3 +288,12 @@ def test_a_column_of_text_is_named_before_a_model_meets_it():
     study = hf.Study(selectors={"k": SelectKBest(k=2)}, perturbation=hf.Bootstrap(3), estimator=LogisticRegression())
     with pytest.raises(ValueError, match="got 'f' in row 0 of column 'sex' and text in 1 other column; leave such"):
         study.run(frame, Y)
+
+
+def test_a_table_that_does_not_fit_in_double_precision_is_refused_before_any_fit(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(40, 50)).astype(np.float32), np.arange(40) % 2
+    monkeypatch.setattr(requirements, "free_bytes", lambda: 8.0 * 40 * 50 - 1)
+    with pytest.raises(ValueError, match=r"free memory for the features in double precision, as mrmr needs them"):
+        hf.Study([hf.selectors.MRMR(5)], hf.Bootstrap(3)).run(X, y)
+    assert hf.Study([hf.selectors.AnovaF(5)], hf.Bootstrap(3)).run(X, y).complete  # reads it as it stands
+    assert hf.Study([hf.selectors.MRMR(5)], hf.Bootstrap(3)).run(X.astype(np.float64), y).complete  # no copy is made

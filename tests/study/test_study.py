@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 import holdfast as hf
 from holdfast.io.estimators import read_selection
 from holdfast.selection import Selection
-from holdfast.study import running
+from holdfast.study import families
 from results import make_result
 from study_parts import (
     Constant,
@@ -346,7 +346,7 @@ def test_order_and_company_of_selectors_do_not_matter(whole):
 
 @pytest.mark.parametrize("seconds", [0, 1e-3, 100])
 def test_the_size_of_blocks_does_not_matter(whole, seconds, monkeypatch):
-    monkeypatch.setattr(running, "BLOCK_SECONDS", seconds)
+    monkeypatch.setattr(families, "BLOCK_SECONDS", seconds)
     assert_same(run_with_failures(full(), X, Y), whole)
 
 
@@ -510,7 +510,7 @@ def test_a_cap_warns_and_holds():
 
 def test_a_pilot_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path, monkeypatch):
     study, until = study_of(), hf.TargetPrecision(0.15, pilot=8)
-    monkeypatch.setattr(running, "BLOCK_SECONDS", 0)
+    monkeypatch.setattr(families, "BLOCK_SECONDS", 0)
     whole = study.run(X, Y, until=until)
     assert len(whole.stored.splits) > 10
 

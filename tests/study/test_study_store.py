@@ -14,7 +14,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
-from holdfast.study import running
+from holdfast.study import families
 from holdfast.study.store import opening, schema
 from study_parts import Raising, X, Y, anova, assert_same, robust_study, run_with_failures
 
@@ -153,7 +153,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(share, robust, tmp_path, mo
 
     with monkeypatch.context() as small:
         small.setattr(opening, "_prepare", on_a_small_disk)
-        small.setattr(running, "BLOCK_SECONDS", 0.01)
+        small.setattr(families, "BLOCK_SECONDS", 0.01)
         with pytest.raises(
             hf.study.StoreError, match="there is no room left on its disk; what was finished is safe: make room"
         ):

@@ -15,7 +15,7 @@ import holdfast as hf
 from holdfast.inference.features import selected_instead
 from holdfast.report import summarize
 from holdfast.selectors import AnovaF, RandomSelector
-from holdfast.study import running
+from holdfast.study import families
 from holdfast.tradeoff.selected import default_candidate
 from serving import open_client, open_page, show, start_server, wait_for
 
@@ -61,7 +61,7 @@ def stores(tmp_path_factory):
     run("single", y, {"anova": AnovaF(3)}, 1)
     run("order", y, {"order": MeanDifference()}, 8)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "BLOCK_SECONDS", 0)
+        patch.setattr(families, "BLOCK_SECONDS", 0)
         with pytest.raises(hf.study.StudyInterrupted):
             run("short", y, {"anova": SelectKBest(f_classif, k=3)}, 10, progress=stop_after_three)
     return folder

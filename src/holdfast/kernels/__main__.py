@@ -46,6 +46,10 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     information.information(information.make_sample(information.mdl_codes(information.sort_columns(X), y)), y)
     for ranges in (neighbors.split_ranges(X, counts[0]), neighbors.shared_ranges(frozen(X, np.float64))):
         neighbors.weigh_features(ranges, y, counts[0])
+    filters.class_moments(filters.centered(X, y))
+    masks, ranks = frozen(np.ones((4, 4)), np.bool_), frozen(np.empty((0, 0)), np.int32)
+    best = np.empty((4, 1), np.int32), np.zeros((4, 1), np.bool_), np.zeros(4, np.int64)
+    filters.best_of_rows(frozen(X, np.float64), masks, ranks, 1, 0.0, 0.0, *best)
     filters.partial_f(filters.adjusted(X, np.eye(4, 1), np.empty((4, 0))))
     ridge.ridge_models(scale_data(X, "split"), signs, counts, [0], [[0]], 1.0)
     linear.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
@@ -67,7 +71,7 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
         regression.ridge_values(cells, numbers, 1.0, 0.0, True, UNSCALED, *results, wide)
     svm.svm_margins(cells, classes, 1.0, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
     svm.squared_hinge_margins(cells, classes, 1.0, 1.0, UNSCALED, np.zeros((2, 1)), np.zeros(1), np.zeros(1, np.bool_))
-    linear.training_spreads(np.eye(4), np.ones((1, 4)), [0], [0], [0, 1])
+    linear.training_spreads(np.eye(4), np.ones((1, 4)), np.zeros(1, np.int64), np.zeros(1, np.int64))
     regression.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
 
 

@@ -1,7 +1,8 @@
 """Features weighed one by one, from the mean and scatter of each class: variance, Golub's ratio, both, ANOVA's F.
 
-One pass (:func:`class_moments`) is enough for all. It is a product with centered data, class by class, and where that
-would lose digits, because a class varies little compared to its distance from the center, the definition's two passes.
+One pass (:func:`class_moments`) is enough for all. It sums centered data, class by class, for several resamples while
+some columns are in the cache; where that would lose digits, because a class varies little compared to its distance from
+the center, the definition's two passes. Formulas take the moments of one resample, or of several along a first axis.
 """
 
 import math
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.jit import frozen, summing_kernel
+from holdfast.kernels.jit import exact_step, frozen, kernel, summing_kernel
 from holdfast.kernels.libraries import Array, NumpyLibrary, parts
 
 Floats = NDArray[np.float64]
@@ -28,23 +29,30 @@ PART = 512
 """Columns of which sums over rows stay in the fastest cache."""
 NARROWEST = 16
 """Columns of a block at least: fewer share a line of memory, which would be fetched once for each."""
+WIDTH = 256
+"""Columns that are summed at a time: those of all rows stay in the cache from one resample to the next."""
+MOMENTS = 2**16
+"""Numbers in the moments that are computed at a time, of eight resamples at least."""
 
 
 class Centered(NamedTuple):
-    """Data about a center in units of their spread, and their squares: shared by all resamples.
+    """Data about a center in units of their spread: shared by all resamples.
 
-    Rows of one class stand together, so that a sum over a class is a product with a part of the data.
+    Rows of one class stand together, so that a sum over a class goes over a part of the data.
     """
 
     values: Floats  # n × d
-    squares: Floats
     unit: Floats  # d
     rows: Ints  # where each row comes from
     ends: list[int]  # of the rows of each class, after a 0
 
 
 class Moments(NamedTuple):
-    """Of each class: its size (classes), its mean about the center and sum of squared deviations (classes × d)."""
+    """Of each class: its size (classes), its mean about the center and sum of squared deviations (classes × d).
+
+    A class that has no row has size 0, the mean of the first class that has one, and no deviations. Of several
+    resamples, these arrays stand one after the other along a first axis.
+    """
 
     size: Floats
     mean: Floats  # in the unit of each feature
@@ -65,62 +73,114 @@ def centered(X: Floats, y: ArrayLike) -> Centered:
     unit = np.ldexp(1.0, np.clip(np.frexp(spread)[1], -1000, 1000))
     values = X[rows] - np.where(spread > 0, X.mean(axis=0), X[0])
     values /= unit
-    ends = [0, *np.cumsum(np.bincount(labels)).tolist()]
-    return Centered(values, values**2, unit, rows, ends)
+    return Centered(values, unit, rows, [0, *np.cumsum(np.bincount(labels)).tolist()])
+
+
+def moments_of_resamples(data: Centered, counts: NDArray[Any]) -> Iterator[Moments]:
+    """Yield the moments of all resamples, several at a time; ``counts`` are resamples × rows."""
+    at_once = max(8, MOMENTS // max(1, (len(data.ends) - 1) * data.unit.size))
+    return (class_moments(data, counts[first : first + at_once]) for first in range(0, len(counts), at_once))
 
 
 def moments_by_blocks(X: NDArray[Any], y: ArrayLike, counts: NDArray[Any]) -> Iterator[Moments]:
-    """Yield the moments of each resample of a table of any numbers, of which one block of columns at a time is float64.
+    """Do the same for a table of any numbers, of which one block of columns at a time is float64.
 
-    ``counts`` are resamples × rows. So many resamples share a pass over the table as have moments of its size.
+    So many resamples share a pass over the table as have moments of its size.
     """
     n, d = X.shape
     width, at_once = max(NARROWEST, AT_ONCE // (2 * n)), max(8, n // (2 * len(np.unique(y))))
     for first in range(0, len(counts), at_once):
         some = counts[first : first + at_once]
         blocks = (centered(X[:, begin : begin + width].astype(np.float64), y) for begin in range(0, d, width))
-        by_block = [[class_moments(block, row) for row in some] for block in blocks]
-        yield from map(_join, zip(*by_block, strict=True))
+        yield _join(class_moments(block, some) for block in blocks)
 
 
 def _join(parts: Iterable[Moments]) -> Moments:
     """Moments of blocks of columns, side by side."""
     sizes, means, scatters, units = zip(*parts, strict=True)
-    return Moments(sizes[0], np.hstack(means), np.hstack(scatters), np.concatenate(units))
+    return Moments(sizes[0], np.concatenate(means, axis=-1), np.concatenate(scatters, axis=-1), np.concatenate(units))
 
 
 def class_moments(data: Centered, counts: ArrayLike | None = None) -> Moments:
-    """Weighted moments of each class.
+    """Weighted moments of each class, in one resample or in several.
 
-    ``counts`` says how often each row counts, once unless given; a class that has no row is left out. Each product has
-    the shape of its class in the data, whatever the resample.
+    ``counts`` says how often each row counts, once unless given; a row of it for each of several resamples.
     """
-    weights = np.ones(data.rows.size) if counts is None else np.asarray(counts, dtype=np.float64)[data.rows]
-    parts = [slice(begin, end) for begin, end in pairwise(data.ends) if weights[begin:end].any()]
-    size = np.array([weights[part].sum() for part in parts])
-    mean, squares = np.empty((2, len(parts), data.unit.size))
-    for group, part in enumerate(parts):
-        np.dot(weights[part], data.values[part], out=mean[group])
-        np.dot(weights[part], data.squares[part], out=squares[group])
-    mean /= size[:, None]
-    scatter = mean * mean
-    scatter *= -size[:, None]
-    scatter += squares
+    weights = np.ones(data.rows.size) if counts is None else np.asarray(counts, dtype=np.float64)[..., data.rows]
+    by_resample, ends = frozen(np.atleast_2d(weights), np.float64), frozen(data.ends, np.int64)
+    shape = len(by_resample), ends.size - 1
+    size, lost = np.zeros(shape), np.zeros(shape, np.bool_)
+    mean, scatter = np.empty((*shape, data.unit.size)), np.empty((*shape, data.unit.size))
+    _sum_classes(frozen(data.values, np.float64), ends, by_resample, size, mean, scatter, lost)
+    for resample, group in np.argwhere(lost).tolist():
+        part, columns = (
+            slice(data.ends[group], data.ends[group + 1]),
+            np.flatnonzero(np.isnan(scatter[resample, group])),
+        )
+        of_columns = _two_passes(data.values[part], by_resample[resample, part], columns)
+        mean[resample, group, columns], scatter[resample, group, columns] = of_columns
+    for resample, group in np.argwhere(size == 0).tolist():
+        mean[resample, group] = mean[resample, size[resample].argmax()]
     moments = Moments(size, mean, scatter, data.unit)
-    squares *= LOST
-    lost = scatter < squares
-    for group in np.flatnonzero(lost.any(axis=1)).tolist() if lost.any() else ():
-        part = parts[group]
-        _two_passes(data.values[part], weights[part], np.flatnonzero(lost[group]), group, moments)
-    return moments
+    return moments if weights.ndim == 2 else Moments(size[0], mean[0], scatter[0], data.unit)
+
+
+@kernel
+def _sum_classes(values, ends, weights, size, mean, scatter, lost):  # type: ignore[no-untyped-def]
+    """Set size, mean and scatter of each class; the scatter is ``nan`` where digits were lost, and the class marked."""
+    drawn = np.empty(weights.shape[1], np.int64)
+    for begin in range(0, values.shape[1], WIDTH):
+        end = min(begin + WIDTH, values.shape[1])
+        for resample in range(weights.shape[0]):
+            for group in range(ends.size - 1):
+                n = 0
+                for row in range(ends[group], ends[group + 1]):
+                    if weights[resample, row] > 0:
+                        drawn[n] = row
+                        n += 1
+                total, squares = mean[resample, group, begin:end], scatter[resample, group, begin:end]
+                for column in range(total.size):
+                    total[column], squares[column] = 0.0, 0.0
+                for first in range(0, n, 4):  # four at a time; beyond the last that again, with weight 0
+                    a, b, c, d = (
+                        drawn[first], drawn[min(first + 1, n - 1)], drawn[min(first + 2, n - 1)],
+                        drawn[min(first + 3, n - 1)],
+                    )  # fmt: skip
+                    of_a = weights[resample, a]
+                    of_b = weights[resample, b] if first + 1 < n else 0.0
+                    of_c = weights[resample, c] if first + 2 < n else 0.0
+                    of_d = weights[resample, d] if first + 3 < n else 0.0
+                    if begin == 0:
+                        size[resample, group] += (of_a + of_b) + (of_c + of_d)
+                    in_a, in_b, in_c, in_d = (
+                        values[a, begin:end], values[b, begin:end], values[c, begin:end], values[d, begin:end],
+                    )  # fmt: skip
+                    for column in range(total.size):
+                        x, y, z, w = of_a * in_a[column], of_b * in_b[column], of_c * in_c[column], of_d * in_d[column]
+                        total[column] += (x + y) + (z + w)
+                        squares[column] += (x * in_a[column] + y * in_b[column]) + (z * in_c[column] + w * in_d[column])
+                if n:
+                    lost[resample, group] |= _finish(size[resample, group], total, squares)
+
+
+@exact_step
+def _finish(size, total, squares):  # type: ignore[no-untyped-def]
+    """Make mean and scatter of sums, ``nan`` where digits were lost; returns whether any were."""
+    for column in range(total.size):
+        mean = total[column] / size
+        left = squares[column] - size * mean * mean
+        total[column], squares[column] = mean, left if left >= LOST * squares[column] else math.nan
+    n_lost = 0
+    for column in range(total.size):
+        n_lost += squares[column] != squares[column]
+    return n_lost > 0
 
 
 def variance(moments: Moments) -> Floats:
     """Sample variance (divisor n - 1) of each feature over all classes together; ``nan`` for a single row."""
-    size = moments.size.sum()
-    if size <= 1:
-        return np.full(moments.unit.size, math.nan)
-    return _in_units_of_data((moments.scatter.sum(axis=0) + _between(moments)) / (size - 1), moments.unit)
+    n_free = moments.size.sum(axis=-1)[..., None] - 1
+    scaled = (moments.scatter.sum(axis=-2) + _between(moments)) / np.where(n_free > 0, n_free, math.nan)
+    return _in_units_of_data(scaled, moments.unit)
 
 
 def _in_units_of_data(scaled: Floats, unit: Floats) -> Floats:
@@ -141,12 +201,11 @@ def golub(moments: Moments) -> Floats:
     0 where the means are equal, infinite where only they differ; a class of one row has σ = 0. ``nan`` if there is
     only one class.
     """
-    if len(moments.size) > 2:
-        raise ValueError(f"Expected two classes for Golub's ratio, got {len(moments.size)}; use ANOVA's F for more.")
-    if len(moments.size) < 2:
-        return np.full(moments.unit.size, math.nan)
-    deviations = np.sqrt(moments.scatter / np.maximum(moments.size - 1, 1)[:, None])
-    return _ratio(np.abs(moments.mean[0] - moments.mean[1]), deviations.sum(axis=0))
+    n_classes = np.count_nonzero(moments.size, axis=-1)[..., None]
+    if (n_classes > 2).any():
+        raise ValueError(f"Expected two classes for Golub's ratio, got {n_classes.max()}; use ANOVA's F for more.")
+    deviations = np.sqrt(moments.scatter / np.maximum(moments.size - 1, 1)[..., None])
+    return _ratio(np.ptp(moments.mean, axis=-2), deviations.sum(axis=-2), n_classes == 2)
 
 
 def golub_variance(moments: Moments, lambda_v: float, relative: bool = False) -> Floats:
@@ -169,10 +228,13 @@ def golub_variance(moments: Moments, lambda_v: float, relative: bool = False) ->
     return ratio + weighted
 
 
-def ratio_per_variance(ratio: Floats, spread: Floats) -> float:
+def ratio_per_variance(ratio: Floats, spread: Floats) -> Floats:
     """The largest finite ratio per largest variance, a unit in which data of any scale are alike; 1 if one is 0."""
-    most, widest = (float(weights[np.isfinite(weights)].max(initial=0.0)) for weights in (ratio, spread))
-    return most / widest if most > 0 and widest > 0 else 1.0
+    most, widest = (
+        np.where(np.isfinite(weights), weights, 0.0).max(axis=-1, initial=0.0, keepdims=True)
+        for weights in (ratio, spread)
+    )
+    return np.divide(most, widest, out=np.ones_like(most), where=(most > 0) & (widest > 0))
 
 
 def anova_f(moments: Moments) -> Floats:
@@ -181,10 +243,12 @@ def anova_f(moments: Moments) -> Floats:
     0 for a feature whose class means are equal, infinite where only they differ; ``nan`` if there is one class, or no
     class of more than one row.
     """
-    n_classes, size = len(moments.size), moments.size.sum()
-    if n_classes < 2 or size <= n_classes:
-        return np.full(moments.unit.size, math.nan)
-    return _ratio(_between(moments) / (n_classes - 1), moments.scatter.sum(axis=0) / (size - n_classes))
+    n_classes = np.count_nonzero(moments.size, axis=-1)[..., None]
+    n_free = moments.size.sum(axis=-1)[..., None] - n_classes
+    between, within = _between(moments), moments.scatter.sum(axis=-2)
+    between /= np.maximum(n_classes - 1, 1)
+    within /= np.where(n_free > 0, n_free, 1)
+    return _ratio(between, within, (n_classes > 1) & (n_free > 0))
 
 
 class Adjusted(NamedTuple):
@@ -324,33 +388,160 @@ def _span(columns: Floats, scale: Floats | None = None) -> Floats:
     return left[:, values > 1e-10]
 
 
-def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, moments: Moments) -> None:
-    """Fill in a class's moments for these columns: the mean relative to its first row, then deviations from it."""
+def _two_passes(values: Floats, weights: Floats, columns: Ints) -> tuple[Floats, Floats]:
+    """A class's mean and scatter in these columns: the mean relative to its first row, then deviations from it."""
     rows = np.flatnonzero(weights)
     first = values[rows[0], columns]
     shifted = values[np.ix_(rows, columns)] - first
     mean = weights[rows] @ shifted / weights.sum()
-    moments.mean[group, columns] = first + mean
-    moments.scatter[group, columns] = weights[rows] @ (shifted - mean) ** 2
+    return first + mean, weights[rows] @ (shifted - mean) ** 2
 
 
 def _between(moments: Moments) -> Floats:
     """Scatter of the class means; relative to the first, so that equal means have none."""
-    if len(moments.size) == 2:
-        difference = moments.mean[1] - moments.mean[0]
+    size, mean = moments.size, moments.mean
+    if size.shape[-1] == 2:
+        difference = mean[..., 1, :] - mean[..., 0, :]
         difference *= difference
-        difference *= moments.size[0] * moments.size[1] / moments.size.sum()
+        difference *= (size[..., 0] * size[..., 1] / size.sum(axis=-1))[..., None]
         return difference
-    shifted = moments.mean - moments.mean[0]
-    shifted -= moments.size @ shifted / moments.size.sum()
+    shifted = mean - mean[..., :1, :]
+    shifted -= (size[..., None, :] @ shifted) / size.sum(axis=-1)[..., None, None]
     shifted *= shifted
-    return moments.size @ shifted
+    return (size[..., None, :] @ shifted)[..., 0, :]
 
 
-def _ratio(above: Floats, below: Floats) -> Floats:
+def _ratio(above: Floats, below: Floats, defined: NDArray[np.bool_] | np.bool_ = np.True_) -> Floats:
     if below.min(initial=1.0) > 0:
-        return above / below
-    return np.divide(above, below, out=np.where(above > 0, np.inf, 0.0), where=below > 0)
+        ratio = above / below
+    else:
+        ratio = np.divide(above, below, out=np.where(above > 0, np.inf, 0.0), where=below > 0)
+    return ratio if defined.all() else np.where(defined, ratio, math.nan)
+
+
+# The best of them
+
+SPARE = 8
+"""How many more columns are looked at than are wanted, so that ties rarely ask for more."""
+
+
+@exact_step
+def _is_before(first, second, first_column, second_column):  # type: ignore[no-untyped-def]
+    return first > second or (first == second and first_column < second_column)
+
+
+@exact_step
+def _sift(keys, columns, root, size):  # type: ignore[no-untyped-def]
+    """Move the root of a heap down, of which the last in order is at the top."""
+    key, column = keys[root], columns[root]
+    while 2 * root + 1 < size:
+        child = 2 * root + 1
+        if child + 1 < size and _is_before(keys[child], keys[child + 1], columns[child], columns[child + 1]):
+            child += 1
+        if not _is_before(key, keys[child], column, columns[child]):
+            break
+        keys[root], columns[root] = keys[child], columns[child]
+        root = child
+    keys[root], columns[root] = key, column
+
+
+@exact_step
+def _make_heap(keys, columns, size):  # type: ignore[no-untyped-def]
+    for root in range(size // 2 - 1, -1, -1):
+        _sift(keys, columns, root, size)
+
+
+@exact_step
+def _sort_heap(keys, columns, size):  # type: ignore[no-untyped-def]
+    for end in range(size - 1, 0, -1):
+        keys[0], keys[end], columns[0], columns[end] = keys[end], keys[0], columns[end], columns[0]
+        _sift(keys, columns, 0, end)
+
+
+@exact_step
+def _take_largest(weights, keys, columns, size):  # type: ignore[no-untyped-def]
+    """Set the columns of the largest weights, falling, equal ones by column; those that are ``nan`` come last."""
+    for column in range(size):
+        keys[column], columns[column] = -math.inf if math.isnan(weights[column]) else weights[column], column
+    _make_heap(keys, columns, size)
+    for column in range(size, weights.size):
+        if weights[column] > keys[0]:  # of equally large ones the first columns are there already
+            keys[0], columns[0] = weights[column], column
+            _sift(keys, columns, 0, size)
+    _sort_heap(keys, columns, size)
+
+
+@exact_step
+def _find_least(weights):  # type: ignore[no-untyped-def]
+    """The least weight that is defined, or 0 if none is less: undefined ones tie with it."""
+    least = 0.0
+    for weight in weights:
+        if math.isfinite(weight) and weight < least:
+            least = weight
+    return least
+
+
+@exact_step
+def _group_ties(keys, groups, size, least, tolerance, rounding):  # type: ignore[no-untyped-def]
+    """Number the groups of tied keys, which fall; what is undefined ties with the least of the others."""
+    for position in range(size):
+        if position == 0:
+            groups[position] = 0
+            first = keys[position]
+            continue
+        above, below = keys[position - 1], keys[position]
+        falls = above - below > max(tolerance * min(abs(above), abs(below)), rounding)
+        if below == -math.inf and above > below:
+            falls = first != least
+        groups[position] = groups[position - 1] + falls
+        first = below if falls else first
+
+
+@kernel
+def best_of_rows(weights, informative, ranks, k, tolerance, rounding, order, ties, found):  # type: ignore[no-untyped-def]
+    """Set the best columns of each row of weights, whether each ties with the next, and how many there are.
+
+    Of tied columns the lowest come first, or those of the lowest ``ranks``, if there are any.
+    """
+    size = weights.shape[1]
+    keys, columns, groups = np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64)
+    column_of_rank = np.empty(size if ranks.shape[0] else 0, np.int64)
+    for row in range(weights.shape[0]):
+        looked_at, n, least = min(k + SPARE, size), 0, 0.0 if tolerance > 0 else math.inf
+        while True:
+            _take_largest(weights[row], keys, columns, looked_at)
+            if keys[looked_at - 1] == -math.inf and tolerance > 0:
+                least = _find_least(weights[row])
+            _group_ties(keys, groups, looked_at, least, tolerance, rounding)
+            whole = looked_at
+            while looked_at < size and whole > 0 and groups[whole - 1] == groups[looked_at - 1]:
+                whole -= 1  # the rest of this group may not be among those looked at
+            n = 0
+            for position in range(whole):
+                if informative[row, columns[position]]:
+                    columns[n], groups[n] = columns[position], groups[position]
+                    n += 1
+            if n >= k or looked_at >= size:
+                break
+            looked_at = min(4 * looked_at, size)
+        found[row], any_tie = min(k, n), False
+        for position in range(found[row]):
+            ties[row, position] = position + 1 < n and groups[position + 1] == groups[position]
+            any_tie = any_tie or ties[row, position]
+        if any_tie:
+            for position in range(n):
+                keys[position] = -groups[position]
+            if ranks.shape[0]:
+                for column in range(size):
+                    column_of_rank[ranks[row, column]] = column
+                for position in range(n):
+                    columns[position] = ranks[row, columns[position]]
+            _make_heap(keys, columns, n)
+            _sort_heap(keys, columns, n)
+            for position in range(n if ranks.shape[0] else 0):
+                columns[position] = column_of_rank[columns[position]]
+        for position in range(found[row]):
+            order[row, position] = columns[position]
 
 
 class BestWeights(NamedTuple):

@@ -29,8 +29,10 @@ MAX_BINS = 256
 
 FEW_ROWS, MAX_COUNTED = 96, 255
 """Up to so many rows, and so many with their copies, rows are compared with each other, many features at a time."""
-WIDTH = 512
+WIDTH = 2048
 """How many features are compared at a time: what is noted of them stays in the cache."""
+MANY_VALUES = 16
+"""Beyond so many different counts it is faster to look up what each makes up than to count how often each occurs."""
 
 NO_INFORMATION = 1e-13
 """Information below this share of log n is rounding of the logarithms: it is set to 0."""
@@ -115,8 +117,9 @@ def joint(sample: Sample, labels: NDArray[np.unsignedinteger[Any]]) -> Ints:
     reference = frozen(labels, np.uint32)
     n_labels = int(reference.max(initial=0)) + 1
     if sample.by_row is not None:
-        counted = np.empty((codes.shape[1] + 1, WIDTH), np.uint8)
-        _sum_by_pairs(sample.by_row, reference, n_labels, frozen(sample.counts, np.uint8), entries, counted, sums)
+        counted, times = np.empty((codes.shape[1] + 1, WIDTH), np.uint8), np.empty((MANY_VALUES + 1, WIDTH), np.uint8)
+        weights = frozen(sample.counts, np.uint8)
+        _sum_by_pairs(sample.by_row, reference, n_labels, weights, entries, counted, times, sums)
         return sums
     n_codes = int(codes.max(initial=0)) + 1
     offsets = frozen(reference * np.uint32(n_codes), np.uint32)
@@ -128,7 +131,7 @@ def joint(sample: Sample, labels: NDArray[np.unsignedinteger[Any]]) -> Ints:
 
 
 @kernel
-def _sum_by_pairs(by_row, labels, n_labels, counts, entries, counted, sums):  # type: ignore[no-untyped-def]
+def _sum_by_pairs(by_row, labels, n_labels, counts, entries, counted, times, sums):  # type: ignore[no-untyped-def]
     rows, ends = np.empty(labels.size, np.int64), np.zeros(n_labels + 1, np.int64)
     n_sorted = 0
     for label in range(n_labels):
@@ -138,17 +141,25 @@ def _sum_by_pairs(by_row, labels, n_labels, counts, entries, counted, sums):  # 
                 n_sorted += 1
         ends[label + 1] = n_sorted
     for begin in range(0, sums.size, WIDTH):
-        out = sums[begin : begin + WIDTH]
+        out, highest = sums[begin : begin + WIDTH], 1
         for j in range(out.size):
             out[j] = 0
         for label in range(n_labels):
-            _add_label(by_row, begin, rows[ends[label] : ends[label + 1]], counts, entries, counted[:, : out.size], out)
+            of_label = rows[ends[label] : ends[label + 1]]
+            some = counted[:, : out.size]
+            highest = _count_label(by_row, begin, of_label, counts, entries, some, times, highest, out)
+        for value in range(2, highest + 1):
+            _add_times(times[value], entries[value], out)
 
 
 @kernel
-def _add_label(by_row, begin, rows, counts, entries, counted, out):  # type: ignore[no-untyped-def]
-    """Add what the rows of one label make up: for each row the count of those equal to it, unless one came before."""
-    end = begin + out.size
+def _count_label(by_row, begin, rows, counts, entries, counted, times, highest, out):  # type: ignore[no-untyped-def]
+    """Count for each row those equal to it, unless one came before, and how many rows have each count.
+
+    Counts of 0 and 1, which add nothing, are left out; where counts are many, what they make up is added at once.
+    Returns the highest so far.
+    """
+    end = begin + counted.shape[1]
     for position in range(1, rows.size):
         _fill(counted[position + 1], 0)
     for position in range(rows.size):
@@ -159,8 +170,37 @@ def _add_label(by_row, begin, rows, counts, entries, counted, out):  # type: ign
             _compare(codes, by_row[rows[later], begin:end], counts[rows[later]], same, counted[later + 1])
         if position > 0:
             _leave_out(same, counted[position + 1])
-        for j in range(out.size):
-            out[j] += entries[same[j]]
+        largest = _find_largest(same)
+        if largest > MANY_VALUES:
+            for j in range(same.size):
+                out[j] += entries[same[j]]
+            continue
+        while highest < largest:
+            highest += 1
+            _fill(times[highest], 0)
+        for value in range(2, largest + 1):
+            _add_equal(same, np.uint8(value), times[value])
+    return highest
+
+
+@kernel
+def _find_largest(a):  # type: ignore[no-untyped-def]
+    largest = np.uint8(0)
+    for j in range(a.size):
+        largest = a[j] if a[j] > largest else largest
+    return largest
+
+
+@kernel
+def _add_equal(a, value, times):  # type: ignore[no-untyped-def]
+    for j in range(a.size):
+        times[j] = np.uint8(times[j] + (np.uint8(1) if a[j] == value else np.uint8(0)))
+
+
+@kernel
+def _add_times(times, entry, out):  # type: ignore[no-untyped-def]
+    for j in range(out.size):
+        out[j] += times[j] * entry
 
 
 @kernel

@@ -628,9 +628,9 @@ def _values(X, rows, row_starts, columns, column_starts, coef, intercept, values
 
 
 def training_spreads(
-    columns: ArrayLike, counts: ArrayLike, splits: ArrayLike, column_indices: ArrayLike, starts: ArrayLike
+    columns: ArrayLike, counts: ArrayLike, splits: NDArray[np.int64], column_indices: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the standard deviation of each column of each cell on its training rows; missing values are left out.
+    """Return the standard deviation of each of these columns on training rows; missing values are left out.
 
     Parameters
     ----------
@@ -638,32 +638,28 @@ def training_spreads(
         Columns × rows.
     counts
         How often each split trains on each row, splits × rows.
-    splits
-        The split of each cell.
-    column_indices, starts
-        The columns of all cells, one cell after the other; where those of each begin, and the end of the last.
+    splits, column_indices
+        The split and the column of each value to return; the same of both is computed once.
     """
-    column_indices = frozen(column_indices, np.int64)
-    spreads = np.empty(column_indices.size)
-    _spreads(
-        frozen(columns, np.float64), frozen(counts, np.float64), frozen(splits, np.int64), column_indices,
-        frozen(starts, np.int64), spreads,
-    )  # fmt: skip
-    return spreads
+    values, weights = frozen(columns, np.float64), frozen(counts, np.float64)
+    known = np.full((len(weights), len(values)), -1.0)
+    _spreads(values, weights, frozen(splits, np.int64), frozen(column_indices, np.int64), known)
+    return known[splits, column_indices]
 
 
 @kernel
-def _spreads(columns, counts, splits, column_indices, starts, spreads):  # type: ignore[no-untyped-def]
-    for cell in range(splits.size):
-        count = counts[splits[cell]]
-        for term in range(starts[cell], starts[cell + 1]):
-            x, n, total, squares = columns[column_indices[term]], 0.0, 0.0, 0.0
-            for i in range(x.size):
-                if count[i] > 0 and np.isfinite(x[i]):
-                    n += count[i]
-                    total += count[i] * x[i]
-            mean = total / n if n > 0 else np.nan
-            for i in range(x.size):
-                if count[i] > 0 and np.isfinite(x[i]):
-                    squares += count[i] * (x[i] - mean) ** 2
-            spreads[term] = np.sqrt(squares / n) if n > 0 else np.nan
+def _spreads(columns, counts, splits, column_indices, known):  # type: ignore[no-untyped-def]
+    for term in range(splits.size):
+        split, column = splits[term], column_indices[term]
+        if known[split, column] != -1.0:
+            continue
+        count, x, n, total, squares = counts[split], columns[column], 0.0, 0.0, 0.0
+        for i in range(x.size):
+            if count[i] > 0 and np.isfinite(x[i]):
+                n += count[i]
+                total += count[i] * x[i]
+        mean = total / n if n > 0 else np.nan
+        for i in range(x.size):
+            if count[i] > 0 and np.isfinite(x[i]):
+                squares += count[i] * (x[i] - mean) ** 2
+        known[split, column] = np.sqrt(squares / n) if n > 0 else np.nan

@@ -92,6 +92,15 @@ class Split:
         """Rows to train on, repeated as often as they count."""
         return self.rows if self.counts is None else np.repeat(self.rows, self.counts)
 
+    @cached_property
+    def holds_out(self) -> bool:
+        """Whether there are held-out rows, and none of them is trained on."""
+        if not self.test.size:
+            return False
+        trained = np.zeros(1 + max(self.rows.max(initial=0), self.test.max()), dtype=bool)
+        trained[self.rows] = True
+        return not trained[self.test].any()
+
     def weights(self, n_samples: int) -> Ints:
         """Return how often each row of the data set is used, as weights of the samples.
 
@@ -232,10 +241,14 @@ class Samples:
         """The unit that each row belongs to: its group, or the row itself."""
         return np.arange(self.n) if self.groups is None else self.groups
 
-    @property
+    @cached_property
     def n_units(self) -> int:
         """Number of units."""
         return int(self.unit_of.max(initial=-1)) + 1
+
+    @cached_property
+    def _units(self) -> Ints:
+        return np.arange(self.n_units)
 
     def strata(self, stratify: bool) -> list[Ints]:
         """Return the units of each class, or all units as one stratum.
@@ -251,7 +264,7 @@ class Samples:
             The units of each stratum; a single one without classes.
         """
         if not stratify or self.classes is None:
-            return [np.arange(self.n_units)]
+            return [self._units]
         votes = np.zeros((self.n_units, int(self.classes.max()) + 1), np.int64)
         np.add.at(votes, (self.unit_of, self.classes), 1)
         of_unit = votes.argmax(axis=1)
@@ -270,7 +283,9 @@ class Samples:
         ndarray of int
             Their rows.
         """
-        return np.flatnonzero(np.isin(self.unit_of, units))
+        among = np.zeros(self.n_units, dtype=bool)
+        among[units] = True
+        return among[self.unit_of].nonzero()[0]
 
 
 def _numbered(given: ArrayLike | None, name: str, what: str, n: int) -> Ints | None:
@@ -294,13 +309,15 @@ def selector_seed(seed: int, index: int) -> int:
 
 def draw_units(samples: Samples, stratify: bool, rng: np.random.Generator) -> Ints:
     """Units drawn with replacement, within classes if asked."""
-    return np.concatenate([units[rng.integers(units.size, size=units.size)] for units in samples.strata(stratify)])
+    drawn = [units[rng.integers(units.size, size=units.size)] for units in samples.strata(stratify)]
+    return drawn[0] if len(drawn) == 1 else np.concatenate(drawn)
 
 
 def split_of_draws(label: str, index: int, samples: Samples, seed: int, drawn: Ints, seen: Ints, **more: Any) -> Split:
     """Return a split that takes units as often as they were drawn; what was never seen is held out."""
-    times, times_seen = (np.bincount(units, minlength=samples.n_units)[samples.unit_of] for units in (drawn, seen))
-    rows, test = np.flatnonzero(times), np.flatnonzero(times_seen == 0)
+    times = np.bincount(drawn, minlength=samples.n_units)[samples.unit_of]
+    seen_at_all = times if seen is drawn else np.bincount(seen, minlength=samples.n_units)[samples.unit_of]
+    rows, test = times.nonzero()[0], (seen_at_all == 0).nonzero()[0]
     return split_of_rows(label, index, samples, seed, rows, test, counts=times[rows], **more)
 
 
@@ -309,7 +326,9 @@ def split_of_rows(
 ) -> Split:
     """Return a split that uses rows once; all others are held out unless said otherwise."""
     if test is None:
-        test = np.setdiff1d(np.arange(samples.n), rows)
+        others = np.ones(samples.n, dtype=bool)
+        others[rows] = False
+        test = others.nonzero()[0]
     more.setdefault("block", index)
     return Split(index=index, label=label, rows=rows, test=test, seed=selector_seed(seed, index), **more)
 

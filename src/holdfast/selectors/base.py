@@ -5,6 +5,7 @@ resample of a :class:`Batch` prefers by each setting (:meth:`Selector.rank`). A 
 that takes every row once, so that fits one by one and in batches cannot differ. A :class:`Filter` only weighs features.
 """
 
+import math
 import operator
 import warnings
 from abc import abstractmethod
@@ -28,7 +29,16 @@ from holdfast.kernels.covariates import residuals
 from holdfast.kernels.tolerances import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
-from holdfast.selection import Best, FewerFeaturesWarning, Selection, best_columns, falls, fewer_note, tie_ranks
+from holdfast.selection import (
+    Best,
+    FewerFeaturesWarning,
+    Selection,
+    best_columns,
+    best_of_resamples,
+    falls,
+    fewer_note,
+    tie_ranks,
+)
 from holdfast.targets import Target
 
 Floats = NDArray[np.float64]
@@ -288,6 +298,8 @@ class LazyWeights(FitResult):
         Weights that differ by no more tie, however small they are.
     largest : int
         The largest size that will be asked for, if known: all sizes are cuts of one order.
+    best : dict
+        The best columns that are known, by the seed that decides ties, and how many.
     """
 
     weights: Floats
@@ -295,7 +307,7 @@ class LazyWeights(FitResult):
     rounding: float = 0.0
     largest: int = 0
     kind: Kind = field(default="weighting", init=False)
-    _best: dict[tuple[int | None, int], Best] = field(default_factory=dict, init=False)
+    best: dict[tuple[int | None, int], Best] = field(default_factory=dict)
 
     @cached_property
     def values(self) -> Floats:
@@ -305,11 +317,11 @@ class LazyWeights(FitResult):
     def top(self, k: int, *, random_state: int | None, rule: str) -> Selection:
         wanted = min(k, self.weights.size)
         largest = min(max(wanted, self.largest), self.weights.size)
-        if (random_state, largest) not in self._best:
-            self._best[random_state, largest] = best_columns(
+        if (random_state, largest) not in self.best:
+            self.best[random_state, largest] = best_columns(
                 self.weights, largest, self.informative, random_state, rounding=self.rounding
             )
-        best = self._best[random_state, largest].first(wanted)
+        best = self.best[random_state, largest].first(wanted)
         return best.select(wanted, random_state, rule, whole=self.selection)
 
 
@@ -464,6 +476,8 @@ class Selector(SelectorMixin, BaseEstimator):
     """Parameters that concern the model on the selected features alone, not the order of features."""
     block_fits: int = 1
     """How many fits, settings times resamples, a study should hand over at a time, at least."""
+    seconds_per_number: ClassVar[float] = math.nan
+    """About how long a fit takes for each number in the table, if it goes through them once."""
     any_precision: ClassVar[bool] = False
     """Whether a study may hand over numbers of any type, as they stand in memory, not float64."""
     ties: Ties = "auto"
@@ -883,8 +897,15 @@ class Filter(Selector):
         """What each resample prefers by its weights (resamples × features)."""
         sizes = [selector.n_features for selector in batch.selectors]
         largest = max((int(size) for size in sizes if isinstance(size, (int, np.integer))), default=0)
-        masks = self._informative(weights)
-        return [LazyWeights(row, mask, self.null_weight, largest) for row, mask in zip(weights, masks, strict=True)]
+        masks, known = self._informative(weights), list[dict[tuple[int | None, int], Best]]()
+        if batch.cut:
+            size, seeds = min(largest, weights.shape[1]), [self._tie_seed(seed) for seed in batch.seeds]
+            best = best_of_resamples(weights, size, masks, seeds, rounding=self.null_weight)
+            known = [{(seed, size): of} for seed, of in zip(seeds, best, strict=True)]
+        return [
+            LazyWeights(row, mask, self.null_weight, largest, best=of)
+            for row, mask, of in zip(weights, masks, known or ({} for _ in masks), strict=True)
+        ]
 
     def _informative(self, weights: Floats) -> Mask:
         """Which features weigh more than a constant column; those that are undefined do not."""

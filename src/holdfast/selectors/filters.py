@@ -45,6 +45,7 @@ class _Moments(Filter):
 
     any_precision: ClassVar[bool] = True
     block_fits: int = 16  # of a large table, as many share a pass
+    seconds_per_number: ClassVar[float] = 1e-9
 
     def _center(self, data: Data) -> moments_of.Centered:
         """The data about their center, the rows of each class together."""
@@ -59,13 +60,13 @@ class _Moments(Filter):
     def weigh(self, batch: Batch, shared: Any) -> Floats:
         if isinstance(shared, moments_of.Adjusted):
             return np.array([self._adjusted_formula(shared, counts) for counts in batch.counts])
-        return np.array([self._formula(moments) for moments in self._moments(batch, shared)])
+        return np.concatenate([self._formula(moments) for moments in self._moments(batch, shared)])
 
     def _moments(self, batch: Batch, shared: Any) -> Iterable[moments_of.Moments]:
-        """The moments of each resample."""
+        """The moments of all resamples, several at a time."""
         if shared is None:
             return moments_of.moments_by_blocks(batch.X, batch.target.values, batch.counts)
-        return (moments_of.class_moments(shared, counts) for counts in batch.counts)
+        return moments_of.moments_of_resamples(shared, batch.counts)
 
     takes_weights: ClassVar[bool] = True
     _formula: Callable[[moments_of.Moments], Floats]
@@ -372,7 +373,7 @@ class GolubVariance(_Moments):
         for selector in batch.selectors:
             if selector.lambda_v not in by_lambda:
                 try:
-                    weights = np.array([selector._formula(of_resample) for of_resample in moments])
+                    weights = np.concatenate([selector._formula(several) for several in moments])
                     by_lambda[selector.lambda_v] = selector._rank_by(weights, batch)
                 except ValueError as error:
                     by_lambda[selector.lambda_v] = [error] * len(batch)

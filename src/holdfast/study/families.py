@@ -9,6 +9,7 @@ import inspect
 import itertools
 import json
 import logging
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 Keep: TypeAlias = Literal["order", "weights", "selected"]
+BLOCK_SECONDS = 0.25
+LARGEST_BLOCK = 250
 ALL = 2**31 - 1
 """More features than there are: a selector that is asked for so many orders all of them."""
 
@@ -295,6 +298,8 @@ class BatchTraits:
         The sizes, "smallest" or "largest", to ask for besides so that the order reaches over all features.
     block_fits : int
         How many fits, settings times resamples, to hand over at a time, at least.
+    seconds_per_number : float
+        About how long a fit takes for each number in the table, if it goes through them once; else ``nan``.
     any_precision : bool
         Whether it takes numbers of any type, as they stand in memory.
     """
@@ -303,6 +308,7 @@ class BatchTraits:
     model_parameters: tuple[str, ...] = ()
     whole_order: tuple[str, ...] = ()
     block_fits: int = 1
+    seconds_per_number: float = math.nan
     any_precision: bool = False
 
 
@@ -420,6 +426,11 @@ class Family:
 
     # Fitting
 
+    def block_size(self, n_settings: int, seconds: float) -> int:
+        """How many splits to fit together: as many as take a moment, one while the seconds of a split are unknown."""
+        size = 1 if math.isnan(seconds) else min(max(int(BLOCK_SECONDS / max(seconds, 1e-9)), 1), LARGEST_BLOCK)
+        return max(size, -(-self.traits.block_fits // n_settings)) if self.batched else size
+
     def prepare(self, data: "StudyData") -> Any:
         """What all splits share; None if there is nothing. Selectors that take groups of rows get them."""
         if not self.batched or self.refusal:
@@ -440,8 +451,8 @@ class Family:
 
     def run(
         self, shared: Any, data: "StudyData", splits: Sequence[Split], settings: Sequence[int]
-    ) -> Iterator[FittedSplit]:
-        """Yield, for each split, what the candidates of these settings selected: fitted together, or one by one."""
+    ) -> Iterator[list[FittedSplit]]:
+        """Yield, for each split, what the candidates of these settings selected: of all at once, or one by one."""
         batch: list[Sequence[Selection | Exception]] = []
         if self.batched and not self.refusal and not any(split.change or split.reseed for split in splits):
             # with all settings that share an order with one of them: a fit is always the same piece of work
@@ -464,11 +475,13 @@ class Family:
                     batch = [[error] * len(fitted) for _ in splits]
                 log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
             seconds = (perf_counter() - begun) / (len(splits) * len(parameters))
-            for split, results in zip(splits, batch, strict=False):
-                fits = {setting: Fit(result, seconds) for setting, result in zip(fitted, results, strict=True)}
-                yield self._collect(fits, split, settings)
+            fits = [
+                {setting: Fit(result, seconds) for setting, result in zip(fitted, results, strict=True)}
+                for results in batch
+            ]
+            yield [self._collect(of_split, split, settings) for split, of_split in zip(splits, fits, strict=False)]
         for split in splits[len(batch) :]:
-            yield self._collect(self._fit_split(data, split, settings), split, settings)
+            yield [self._collect(self._fit_split(data, split, settings), split, settings)]
 
     def _refit_groups(
         self, shared: Any, data: "StudyData", splits: Sequence[Split], settings: Sequence[Mapping[str, Any]]

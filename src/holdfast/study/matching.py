@@ -478,10 +478,13 @@ def pool(self: "StudyResult", other: "StudyResult") -> "StudyResult":
             **{name: value for name, value in mine.meta.items() if name not in only_one},
             "seeds": [*seeds[0], *seeds[1]],
         },
-        splits=pd.concat([mine.splits, moved]),
-        rows=pd.concat([mine.rows, theirs.rows.set_axis(moved.index)]),
-        quantiles=quantiles.reset_index(drop=True),
-        sessions=pd.concat([mine.sessions, theirs.sessions], ignore_index=True),
-        **{name: join(name) for name in by_split},
+        frames={
+            **mine.frames,
+            "splits": pd.concat([mine.splits, moved]),
+            "rows": pd.concat([mine.rows, theirs.rows.set_axis(moved.index)]),
+            "quantiles": quantiles.reset_index(drop=True),
+            "sessions": pd.concat([mine.sessions, theirs.sessions], ignore_index=True),
+            **{name: join(name) for name in by_split},
+        },
     )
     return type(self)(pooled)

@@ -1,9 +1,11 @@
-"""Answers that were computed once and are asked for again, and many objects made without a search for cycles."""
+"""Memory: answers that were computed once, objects made without a search for cycles, and how much is held and free."""
 
 import gc
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -77,3 +79,25 @@ def gc_paused() -> Iterator[None]:
     finally:
         if paused:
             gc.enable()
+
+
+def peak_bytes() -> float:
+    """The most memory that this process has held at a time; ``nan`` where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("nan")
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def free_bytes() -> float:
+    """The memory that this process may still take, of the machine or of its control group; infinite if unknown."""
+    free = float("inf")
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = 1024.0 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable")))
+    with suppress(OSError, ValueError):  # "max" where there is no limit
+        group = Path("/sys/fs/cgroup")
+        taken = int((group / "memory.current").read_text())
+        free = min(free, max(0.0, float(int((group / "memory.max").read_text()) - taken)))
+    return free

@@ -16,8 +16,10 @@ from holdfast.io.estimators import Made, MixingStepError, columns_after, preserv
 from holdfast.models import MODELS
 from holdfast.resampling.split import take
 from holdfast.selectors.base import Filter, Selector
+from holdfast.selectors.catalog import SELECTORS
 from holdfast.study.data import StudyData
 from holdfast.study.families import Family, takes_argument
+from holdfast.study.memory import free_bytes
 from holdfast.text import join_first
 
 MAX_SHOWN = 60
@@ -381,3 +383,17 @@ def _tags(estimator: Any) -> Any:
 
 def _list_parts(parts: dict[str, Any]) -> str:
     return ", ".join(f"{name} ({type(part).__name__})" for name, part in parts.items())
+
+
+def check_room(data: StudyData, families: Sequence[Family]) -> None:
+    """Refuse a table whose numbers in double precision, as these selectors take them, do not fit into memory."""
+    in_place = isinstance(data.X, np.ndarray) and data.X.dtype == np.float64 and data.X.flags.c_contiguous
+    convert = [family.name for family in families if family.batched and not family.traits.any_precision]
+    needed, free = 8.0 * len(data.y) * len(data.columns), free_bytes()
+    if convert and not in_place and needed > free:
+        reads_any = [name for name, record in SELECTORS.items() if getattr(record.make, "any_precision", False)]
+        raise ValueError(
+            f"Expected {needed / 1e9:,.1f} GB of free memory for the features in double precision, as "
+            f"{join_first(convert)} needs them, got {free / 1e9:,.1f} GB; use selectors that read the table as it "
+            f"stands ({', '.join(reads_any)}), fewer columns, or a machine with more memory."
+        )

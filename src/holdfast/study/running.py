@@ -35,6 +35,7 @@ from holdfast.study.requirements import (
     check_classes,
     check_gaps,
     check_made_columns,
+    check_room,
     check_scored,
     check_weights,
 )
@@ -249,6 +250,7 @@ class StudyRun:
         self.families = [replace(family, refusal=refusals.get(family.name, "")) for family in self.families]
         check_gaps(data, fitted, study.estimator)
         check_made_columns(data, fitted)
+        check_room(data, fitted)
         check_weights(data, fitted, study.estimator, scorers)
         check_adjustment(data, fitted, self.perturbation)
         self.work = WorkPlan(
@@ -381,6 +383,9 @@ class StudyRun:
         """Fit what is missing, of all splits or of some, and store outcomes as they come."""
         n_splits = self.work.perturbation.get_n_splits()
         queue = Queue(store, self.families, n_splits, time_limit is not None, self.only, splits)
+        if self.study.estimator is None or self.work.scoring.block_model is not None:  # scores take little
+            size = len(self.data.y) * len(self.data.columns)
+            queue.expected = [size * family.traits.seconds_per_number for family in self.families]
         report(queue.progress)
         self.prepare(queue.needed)
         guessed = self._restore_lost(store)
@@ -448,9 +453,6 @@ def extend(perturbation: Perturbation, store: Store) -> Perturbation:
 
 # The queue
 
-BLOCK_SECONDS = 0.25
-LARGEST_BLOCK = 250
-
 Missing: TypeAlias = tuple[int, tuple[int, ...]]  # a split, and the settings that did not run on it
 
 
@@ -471,6 +473,7 @@ class Queue:
         self.ids = [[ids[name] for name in family.names] for family in families]
         self.numbers = [[number for number, _ in family_ids] for family_ids in self.ids]  # of candidates in the store
         self.seconds = [np.nan] * len(families)  # of one split, as far as known
+        self.expected = [np.nan] * len(families)  # before the first block
         self.done = store.done(max(number for number, _ in ids.values()), n_splits)
         if only is not None:
             self.done[[number for name, (number, _) in ids.items() if name not in only]] = True
@@ -502,7 +505,9 @@ class Queue:
             shape = (len(family.settings), len(family.cuts), self.n_splits)
             done = np.logical_and.reduce(self.done[numbers].reshape(shape), axis=1)
             splits = np.flatnonzero(~np.logical_and.reduce(done, axis=0)).tolist()
-            missing.append([(split, tuple(np.flatnonzero(~done[:, split]).tolist())) for split in splits])
+            of_splits, which = np.unique(~done[:, splits], axis=1, return_inverse=True)
+            settings = [tuple(np.flatnonzero(of_split).tolist()) for of_split in of_splits.T]
+            missing.append([(split, settings[kind]) for split, kind in zip(splits, which.tolist(), strict=True)])
         reached = [0] * len(missing)
         while any(missing):
             index = min((index for index, left in enumerate(missing) if left), key=reached.__getitem__)
@@ -513,11 +518,8 @@ class Queue:
 
     def _block(self, family: int, missing: list[Missing]) -> list[Missing]:
         """The next splits with the same missing settings: as many as take a moment, one while the speed is unknown."""
-        seconds = self.seconds[family]
-        size = 1 if np.isnan(seconds) else int(np.clip(BLOCK_SECONDS / max(seconds, 1e-9), 1, LARGEST_BLOCK))
-        if self.families[family].batched:
-            fits = self.families[family].traits.block_fits
-            size = max(size, -(-fits // len(missing[0][1])))
+        seconds = self.expected[family] if np.isnan(self.seconds[family]) else self.seconds[family]
+        size = self.families[family].block_size(len(missing[0][1]), seconds)
         block = missing[: 1 if self.one_by_one else size]
         return [entry for entry in block if entry[1] == block[0][1]]
 

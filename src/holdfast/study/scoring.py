@@ -173,13 +173,16 @@ def _predict_by_selectors(
     data: StudyData, scoring: Scoring, splits: Sequence[Split], cells: Mapping[int, Cell]
 ) -> ModelAnswers | None:
     """Predict by the linear models that the selector fitted itself."""
-    models = {
-        number: cell.selection.model
-        for number, cell in cells.items()
-        if data.sample_weight is None
-        and not scoring.trains_on(cell.selection)
-        and _predicts_target(cell.selection.model, data)
-    }
+    known = dict[tuple[type, int], bool]()  # models of one resample share their classes
+    models = dict[int, Any]()
+    for number, cell in cells.items():
+        model = cell.selection.model
+        if data.sample_weight is None and not scoring.trains_on(cell.selection):
+            key = type(model), id(getattr(model, "classes_", None))
+            if key not in known:
+                known[key] = _predicts_target(model, data)
+            if known[key]:
+                models[number] = model
     first = next(iter(models.values()), None)
     wanted = scoring.wanted_answers(lambda name: hasattr(first, name)) if models else None
     if wanted is None:
@@ -351,7 +354,7 @@ def _read_coefficients(
     if type(model) in (LinearClassifier, LinearRegressor):
         if model.coef.shape[0] != 1:
             return None
-        if np.array_equal(model.columns, columns):
+        if model.columns is columns or np.array_equal(model.columns, columns):
             return model.coef[0]
         weight = dict(zip(model.columns.tolist(), model.coef[0].tolist(), strict=True))
         return np.array([weight.get(column, 0.0) for column in columns.tolist()])
@@ -380,10 +383,10 @@ def standardize_coefficients(
     used, columns = np.unique(np.concatenate(selected), return_inverse=True)
     splits = {cell.position: cell.split for _, cell, _ in linear}
     row = {position: index for index, position in enumerate(splits)}
+    row_of = np.repeat([row[cell.position] for _, cell, _ in linear], np.diff(starts))
     spreads = training_spreads(
         np.ascontiguousarray(table[:, used].T, dtype=np.float64),
-        np.array([split.weights(table.shape[0]) for split in splits.values()], dtype=np.float64),
-        [row[cell.position] for _, cell, _ in linear], columns, starts,
+        np.array([split.weights(table.shape[0]) for split in splits.values()], dtype=np.float64), row_of, columns,
     )  # fmt: skip
     raw = np.concatenate([coef[_first_columns(data, cell.selection.values)] for _, cell, coef in linear])
     cell_of = np.repeat(np.arange(len(linear)), np.diff(starts))
@@ -463,7 +466,7 @@ def score_guesses(data: StudyData, scoring: Scoring, splits: Iterable[Split]) ->
     F1 is best guessed by always answering the positive class, log loss by the shares of the classes, an absolute error
     by the median. With covariates in every model, a model on these alone is one more.
     """
-    held_out = [split for split in splits if holds_out(split, data.y.size)]
+    held_out = [split for split in splits if split.holds_out]
     strategies = ["mean", "median"]
     if data.classes is not None:
         strategies = [PRIOR, "stratified", *(f"{ALWAYS}{label}" for label in data.classes)]
@@ -476,13 +479,6 @@ def score_guesses(data: StudyData, scoring: Scoring, splits: Iterable[Split]) ->
         for strategy, by_metric in scores.items()
         for metric, values in by_metric.items()
     ]
-
-
-def holds_out(split: Split, n_rows: int) -> bool:
-    """Whether there are held-out rows, and none of them is trained on."""
-    trained = np.zeros(n_rows, dtype=bool)
-    trained[split.rows] = True
-    return bool(split.test.size) and not trained[split.test].any()
 
 
 def _score_strategy(

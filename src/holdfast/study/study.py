@@ -28,6 +28,7 @@ from holdfast.study.data import (
 )
 from holdfast.study.families import Candidates, Family, name_selectors
 from holdfast.study.matching import verify_study
+from holdfast.study.memory import peak_bytes
 from holdfast.study.plan import versions
 from holdfast.study.requirements import check_estimator
 from holdfast.study.running import Line, Report, StudyRun, TargetPrecision, make_reporter, report_interruption
@@ -322,7 +323,7 @@ class Study:
     verify = verify_study
 
     def cost(self, X: Any, y: Any = None, *, groups: Any = None) -> dict[str, Any]:
-        """Estimate time and disk space of a study from two fits of each candidate.
+        """Estimate time, disk space and memory of a study from two fits of each candidate and a block of them.
 
         Parameters
         ----------
@@ -333,7 +334,9 @@ class Study:
         -------
         dict
             Number of ``candidates``, ``splits`` and ``fits``, and about how many ``seconds`` on one core and ``bytes``
-            on disk they take; ``failures`` are the errors of candidates that could not be fitted, by their names.
+            on disk they take. ``memory`` is the most that one process will hold, in bytes, with the interpreter, the
+            data and whatever else the process of this call has held; ``nan`` on Windows. ``failures`` are the errors of
+            candidates that could not be fitted, by their names.
         """
         run = StudyRun(self, self._read_data(X, y, groups)[0], True)
         run.prepare(range(len(run.families)))
@@ -346,12 +349,17 @@ class Study:
             ]
             seconds = min(seconds, monotonic() - begun)
         outcomes = [outcome for block in blocks for outcome in block.outcomes]
+        n_bytes = splits * estimate_bytes(blocks, [run.work.split(0)])
+        for number, (family, block) in enumerate(zip(run.families, blocks, strict=True)):
+            together = tuple(range(min(splits, family.block_size(len(family.settings), block.seconds))))
+            run_block(run.work, Task(number, together, tuple(range(len(family.settings)))))
         return {
             "candidates": len(outcomes),
             "splits": splits,
             "fits": len(outcomes) * splits,
             "seconds": seconds * splits,
-            "bytes": splits * estimate_bytes(blocks, [run.work.split(0)]),
+            "bytes": n_bytes,
+            "memory": peak_bytes() + 2.0 * n_bytes,  # results are read from the store, packed and as tables
             "failures": {
                 run.families[outcome.family].names[outcome.candidate]: outcome.failure.error
                 for outcome in outcomes
@@ -362,7 +370,7 @@ class Study:
 
 def _warn_of_failures(result: StudyTables) -> None:
     """Warn once of what failed."""
-    if result.stored.failures.empty:
+    if not result.stored.checks["failures"].rows:
         return
     failures = result.failures
     commonest = failures["error"].value_counts().index[0].removesuffix(".")

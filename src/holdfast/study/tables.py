@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -96,25 +96,51 @@ class Records(NamedTuple):
     scores: dict[str, About]
 
 
+PACKED = ["rows", "counts", "test"]
+"""Columns of splits with the rows trained on, how often each, and those held out."""
+
+
+def _frame(name: str) -> "cached_property[pd.DataFrame]":
+    return cached_property(lambda snapshot: snapshot.make_frame(name))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Snapshot:
-    """Every table of a store, read in one moment, in which candidates and splits are numbers."""
+    """Every table of a store, read in one moment, in which candidates and splits are numbers.
+
+    A table becomes a frame when it is asked for. ``scores`` are those of the outcomes, one in a row; ``rows`` the
+    packed rows of the splits. ``frames`` stand in for what was read, as in studies that were pooled.
+    """
 
     path: Path | None
     meta: Mapping[str, Any]
-    splits: pd.DataFrame
-    candidates: pd.DataFrame
-    orderings: pd.DataFrame
-    orders: pd.DataFrame
-    outcomes: pd.DataFrame
-    scores: pd.DataFrame
-    baselines: pd.DataFrame
-    failures: pd.DataFrame
-    effects: pd.DataFrame
-    quantiles: pd.DataFrame
-    members: pd.DataFrame
-    sessions: pd.DataFrame
-    rows: pd.DataFrame  # of each split, packed: those trained on, how often each, and those held out
+    checks: Checks
+    frames: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    splits, rows, candidates, orderings, orders = map(_frame, ("splits", "rows", "candidates", "orderings", "orders"))
+    outcomes, scores, baselines, failures = map(_frame, ("outcomes", "scores", "baselines", "failures"))
+    effects, quantiles, members, sessions = map(_frame, ("effects", "quantiles", "members", "sessions"))
+
+    def make_frame(self, name: str) -> pd.DataFrame:
+        """A table as it was read, or what stands in for it."""
+        if name in self.frames:
+            return self.frames[name]
+        if name == "scores":
+            scored, metrics = self.outcomes[self.outcomes["scores"].notna()], list(self.meta["plan"]["scoring"])
+            return pd.DataFrame(
+                {
+                    "candidate": np.repeat(scored["candidate"].to_numpy(dtype=np.int64), len(metrics)),
+                    "split": np.repeat(scored["split"].to_numpy(dtype=np.int64), len(metrics)),
+                    "metric": np.tile(np.array(metrics, dtype=object), len(scored)),
+                    "value": np.frombuffer(b"".join(scored["scores"]), dtype="<f8"),
+                }
+            )
+        check = self.checks["splits" if name == "rows" else name]
+        frame = pd.DataFrame.from_records(check.rows, columns=list(check.table.columns), coerce_float=True)
+        if name not in ("splits", "rows"):
+            return frame
+        by_split = frame.set_index("split")
+        return by_split[PACKED] if name == "rows" else by_split.drop(columns=PACKED)
 
     def with_names(self, table: pd.DataFrame) -> pd.DataFrame:
         """Replace numbers of candidates and splits by names."""
@@ -159,34 +185,7 @@ class Snapshot:
 def read_snapshot(store: Store, *, trusted: bool = False) -> Snapshot:
     """Read everything in one moment; raise if anything is damaged, unless this process wrote it."""
     checks, meta = read_tables(store, trusted=trusted)
-    as_frames = (
-        "candidates", "orderings", "orders", "outcomes", "baselines", "failures", "effects", "quantiles", "members",
-        "sessions",
-    )  # fmt: skip
-    tables = {name: _make_frame(checks, name) for name in as_frames}
-    splits = _make_frame(checks, "splits").set_index("split")
-    scored, metrics = tables["outcomes"][tables["outcomes"]["scores"].notna()], list(meta["plan"]["scoring"])
-    scores = pd.DataFrame(
-        {
-            "candidate": np.repeat(scored["candidate"].to_numpy(dtype=np.int64), len(metrics)),
-            "split": np.repeat(scored["split"].to_numpy(dtype=np.int64), len(metrics)),
-            "metric": np.tile(np.array(metrics, dtype=object), len(scored)),
-            "value": np.frombuffer(b"".join(scored["scores"]), dtype="<f8"),
-        }
-    )
-    return Snapshot(
-        path=store.path,
-        meta={**meta, "selectors": dict(checks["families"].rows)},
-        splits=splits.drop(columns=["rows", "counts", "test"]),
-        rows=splits[["rows", "counts", "test"]],
-        scores=scores,
-        **tables,
-    )
-
-
-def _make_frame(checks: Checks, name: str) -> pd.DataFrame:
-    check = checks[name]
-    return pd.DataFrame.from_records(check.rows, columns=list(check.table.columns), coerce_float=True)
+    return Snapshot(path=store.path, meta={**meta, "selectors": dict(checks["families"].rows)}, checks=checks)
 
 
 @dataclass(frozen=True, eq=False)

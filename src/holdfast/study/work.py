@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -32,7 +32,6 @@ from holdfast.study.scoring import (
     Coefficients,
     Failure,
     Scoring,
-    holds_out,
     join_notes,
     join_warnings,
     record_warnings,
@@ -158,12 +157,13 @@ def run_block(plan: WorkPlan, task: Task) -> BlockResult:
     selected = list[tuple[FittedSplit, str]]()  # what the family selected on each split, and the warnings meanwhile
     with fitting():
         fits = family.run(plan.shared.get(task.family), data, splits, task.settings)
-        for _ in splits:
+        while len(selected) < len(splits):
             with record_warnings() as caught:
                 results = next(fits, None)
             if results is None:
                 raise RuntimeError(f"{family.name} returned fewer results than splits.")
-            selected.append((results, join_warnings(caught)))
+            notes = [join_warnings(caught)] + [""] * len(results)
+            selected.extend(zip(results, notes, strict=False))
         with gc_paused():
             cells = {  # on every split, each different selection once
                 _key(plan.scoring, position, candidate, fit.result): Cell(position, splits[position], fit.result)
@@ -286,25 +286,25 @@ def compute_effects(
     pairs = [(split, lists) for split, lists in zip(splits, selected, strict=True) if lists]
     if table is None or not pairs:
         return []
-    features = [
-        np.unique(np.concatenate(lists)).astype(np.int32) if holds_out(split, table.shape[0]) else none
-        for split, lists in pairs
-    ]
-    sizes = [columns.size for columns in features]
-    used, column = np.unique(np.concatenate([none, *features]), return_inverse=True)
+    scored = [np.concatenate(lists) if split.holds_out else none for split, lists in pairs]
+    owner = np.repeat(np.arange(len(pairs)), [columns.size for columns in scored])
+    cells = np.unique(owner * table.shape[1] + np.concatenate([none, *scored]))  # of each split, features ascending
+    owner, features = cells // table.shape[1], (cells % table.shape[1]).astype(np.int32)
+    used, column = np.unique(features, return_inverse=True)
     values = held_out_effects(
         np.ascontiguousarray(table[:, used].T, dtype=np.float64), data.target.values, data.n_classes,
-        [split.test for split, _ in pairs], np.repeat(np.arange(len(pairs)), sizes), column,
+        [split.test for split, _ in pairs], owner, column,
     ).astype(np.float32)  # fmt: skip
-    parts = np.split(values, np.cumsum(sizes)[:-1])
+    ends = np.searchsorted(owner, np.arange(len(pairs) + 1)).tolist()
     if data.adjusts:
         parts = [
-            np.hstack([part, _adjusted_effects(data, split, np.asarray(table[:, columns], dtype=np.float64))])
-            for (split, _), columns, part in zip(pairs, features, parts, strict=True)
+            _adjusted_effects(data, split, np.asarray(table[:, features[begin:end]], dtype=np.float64))
+            for (split, _), (begin, end) in zip(pairs, pairwise(ends), strict=True)
         ]
+        values = np.hstack([values, np.concatenate(parts)])
     return [
-        SplitEffects(family, split.index, columns, part)
-        for (split, _), columns, part in zip(pairs, features, parts, strict=True)
+        SplitEffects(family, split.index, features[begin:end], values[begin:end])
+        for (split, _), (begin, end) in zip(pairs, pairwise(ends), strict=True)
     ]
 
 

@@ -396,7 +396,7 @@ async def estimate_cost(site: "Site", request: StudyRequest) -> Cost:
     return Cost(
         sentence=f"{trial['fits']:,} fits: {trial['candidates']:,} candidates on {trial['splits']:,} resamples{halves}."
         f" About {format_duration(max(seconds, 1))} on {cores} {'core' if cores == 1 else 'cores'}, and "
-        f"{max(size / MEGABYTE, 0.1):,.1f} MB on disk.",
+        f"{max(size / MEGABYTE, 0.1):,.1f} MB on disk, with {trial['memory'] / 1e9:,.1f} GB of memory in each process.",
         warnings=tuple(_list_warnings(site, {name: explain(error) for name, error in failures.items()}, seconds, size)),
         command=command.shown,
     )

@@ -295,10 +295,12 @@ def read_tables(store: Store, *, trusted: bool) -> tuple[Checks, dict[str, Any]]
     Tables are not checked again if ``trusted``: this process opened, checked and wrote them.
     """
     if trusted:
+        decode, store.connection.text_factory = store.connection.text_factory, str  # nothing is damaged
         checks = {
-            name: checking.TableCheck(table=table, rows=[row[:-1] for row in store.connection.execute(table.select)])
+            name: checking.TableCheck(table=table, rows=store.connection.execute(table.select_values).fetchall())
             for name, table in TABLES.items()
         }
+        store.connection.text_factory = decode
     else:
         with explain_errors(store.path or Path(":memory:")), snapshot(store):
             checks, fault = checking.check_tables(store.connection), checking.find_fault(store.connection)

@@ -6,7 +6,9 @@ are noticed too.
 """
 
 import json
+import operator
 import sqlite3
+import struct
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -28,6 +30,8 @@ Ids = tuple[int, int | None]
 """The number of a candidate, and that of the order which it is a cut of."""
 PYTHON: Mapping[str, type] = {"INTEGER": int, "REAL": float, "TEXT": str, "BLOB": bytes}
 FEW_BYTES = 512
+WRAPPED, CHECK = struct.Struct("<3sHH"), struct.Struct(">I")
+"""What stands before and after bytes that zlib takes as they are, in a single block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +81,15 @@ class Table:
         """The statement that reads all rows by key, with their checksums last."""
         return f"SELECT * FROM {self.name} ORDER BY {', '.join(self.key)}"
 
+    @cached_property
+    def select_values(self) -> str:
+        """The statement that reads all rows by key, without their checksums."""
+        return self.select.replace("*", ", ".join(self.columns))
+
     def seal(self, rows: Iterable[Iterable[Any]]) -> list[Row]:
         """Rows as SQLite gives them back, each with its checksum."""
-        kinds = [PYTHON[kind] for kind in self.columns.values()]
-        plain = [
-            tuple([
-                None if value is None or value != value else kind(value)
-                for value, kind in zip(row, kinds, strict=True)
-            ])
-            for row in rows
-        ]  # fmt: skip
+        columns = zip(zip(*rows, strict=True), self.columns.values(), strict=False)
+        plain = list(zip(*[_as_stored(values, PYTHON[kind]) for values, kind in columns], strict=True))
         checksums = self.checksums(plain)
         if None in checksums:
             raise ValueError(
@@ -112,14 +115,16 @@ class Table:
         are. A store may have 100,000 rows: all that have values of the same types are written by one pattern.
         """
         checksums: list[int | None] = [None] * len(rows)
-        same_types: dict[tuple[type, ...], list[int]] = {}
-        for index, types in enumerate(zip(*[map(type, column) for column in zip(*rows, strict=True)], strict=True)):
-            same_types.setdefault(types, []).append(index)
+        types_of_rows = list(zip(*[map(type, column) for column in zip(*rows, strict=True)], strict=True))
+        same_types: dict[tuple[type, ...], list[int]] = {types: [] for types in set(types_of_rows)}
+        for index, types in enumerate(types_of_rows):
+            same_types[types].append(index)
         for types, indices in same_types.items():
             pattern = _make_pattern(self, types)
             if pattern is None:
                 continue
-            columns = list(zip(*[rows[index] for index in indices], strict=True))
+            alike = rows if len(indices) == len(rows) else [rows[index] for index in indices]
+            columns = list(zip(*alike, strict=True))
             blobs = [column for column, kind in zip(columns, types, strict=True) if kind is bytes]
             plain = [map(len, column) if kind is bytes else column for column, kind in zip(columns, types, strict=True)]
             texts = map(pattern.__mod__, zip(*plain, *blobs, strict=True))
@@ -127,6 +132,13 @@ class Table:
             for index, checksum in zip(indices, np.frombuffer(digests, "<i8").tolist(), strict=True):
                 checksums[index] = checksum
         return checksums
+
+
+def _as_stored(values: Sequence[Any], kind: type) -> Sequence[Any]:
+    """The values of a column as SQLite gives them back."""
+    if kind is not float and all(type(value) is kind for value in values):
+        return values
+    return [None if value is None or value != value else kind(value) for value in values]
 
 
 def _is_json(text: str) -> bool:
@@ -269,7 +281,9 @@ def pack_rows(rows: NDArray[Any] | None) -> bytes | None:
     if rows is None:
         return None
     raw = rows.astype("<i4").tobytes()
-    return zlib.compress(raw, 0 if len(raw) < FEW_BYTES else 1)
+    if len(raw) >= FEW_BYTES:
+        return zlib.compress(raw, 1)
+    return WRAPPED.pack(b"\x78\x01\x01", len(raw), len(raw) ^ 0xFFFF) + raw + CHECK.pack(zlib.adler32(raw))
 
 
 def unpack_rows(blob: bytes, n: int) -> NDArray[np.int64]:
@@ -305,16 +319,24 @@ def split_row(split: Split) -> Row:
 
 def outcome_row(outcome: Outcome) -> Row:
     """What the row of an outcome holds after candidate and split."""
-    values, score = outcome.values, outcome.score
-    if values is not None and outcome.kind == "subset":
-        values = (values if (values[1:] > values[:-1]).all() else np.unique(values)).astype("<i4", copy=False)
+    kind, values, score = outcome.kind, outcome.values, outcome.score
+    if values is not None and kind == "subset":
+        values = (values if _is_rising(values) else np.unique(values)).astype("<i4", copy=False)
     elif values is not None:
         values = values.astype("<f8")
     weights = None if score.coefficients is None else score.coefficients.astype("<f4", copy=False)
-    scores = np.fromiter(score.scores.values(), "<f8") if score.scores else None
-    arrays = (values, score.predictions, scores, weights)
-    blobs = [None if array is None else array.tobytes() for array in arrays]
-    return outcome.kind, *blobs, outcome.seconds, score.seconds, score.note
+    arrays = (values, score.predictions, weights)
+    preference, predictions, coefficients = (None if array is None else array.tobytes() for array in arrays)
+    scores = struct.pack(f"<{len(score.scores)}d", *score.scores.values()) if score.scores else None
+    return kind, preference, predictions, scores, coefficients, outcome.seconds, score.seconds, score.note
+
+
+def _is_rising(values: NDArray[Any]) -> bool:
+    """Whether whole numbers rise; few are faster looked at one by one."""
+    if values.size > FEW_BYTES:
+        return bool((values[1:] > values[:-1]).all())
+    listed = values.tolist()
+    return all(map(operator.lt, listed, listed[1:]))
 
 
 def order_rows(split_order: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
