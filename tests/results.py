@@ -13,6 +13,7 @@ from holdfast.study.tables import Snapshot
 ABOUT = {kind.__name__: kind.about for kind in PERTURBATIONS.values()}
 ABOUT |= {kind.design: kind.about for kind in PERTURBATIONS.values()}
 ABOUT["runs"] = PERTURBATIONS["bootstrap"].about
+ABOUT["folds"] = PERTURBATIONS["folds"].about
 ABOUT["pairs"] = PERTURBATIONS["pairs"].about
 DATA = {"rows_read": 200, "columns_read": 20, "rows": 200, "features": 20, "task": "classification"}
 

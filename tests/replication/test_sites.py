@@ -79,6 +79,29 @@ def test_other_sites_share_less_than_the_same_ones_where_effects_differ():
     assert answer.to_dict()["n_sites"] == 6
 
 
+def test_selections_at_single_sites_are_compared_within_and_between_them():
+    X, y, sites = draw(6, 1, rows=48, spread=2.5)
+    answer = hf.replication.site_replicability(AnovaF(6), X, y, sites=sites, n_pairs=10)
+    data = prepare_data(X, y, None, (), None, None, sites=sites)
+    halves = halve_rows(data, sites, 10, 0)
+
+    def members(rows):
+        f = partial_f(adjusted(X[rows], 1.0 * (y[rows][:, None] == [1]), np.empty((rows.size, 0))))[0]
+        return np.isin(np.arange(30), np.argsort(-f)[:6])
+
+    within, between = [], []
+    for first, second in zip(halves[::2], halves[1::2], strict=True):
+        one, other = ([members(half[sites[half] == site]) for site in range(6)] for half in (first, second))
+        correlations = np.corrcoef(one, other)[:6, 6:]
+        within += np.diag(correlations).tolist()
+        between += correlations[~np.eye(6, dtype=bool)].tolist()
+    assert (answer.within, answer.between) == pytest.approx((np.mean(within), np.mean(between)))
+    assert answer.difference.low > 0
+    assert "Selections from halves of one site agree" in str(answer)
+    alike = hf.replication.site_replicability(AnovaF(6), *draw(6, 1, spread=0.0)[:2], sites=draw(6)[2], n_pairs=10)
+    assert alike.difference.low < 0 < alike.difference.high
+
+
 def test_few_sites_have_no_interval_and_fewer_no_answer():
     X, y, sites = draw(5)
     answer = hf.replication.site_replicability(AnovaF(6), X, y, sites=sites, n_pairs=10)

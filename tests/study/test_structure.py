@@ -27,6 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTrans
 import holdfast as hf
 from holdfast.io.estimators import read_selection
 from holdfast.kernels.covariates import residuals
+from holdfast.report import summarize
 from holdfast.selectors import (
     MRMR,
     SELECTORS,
@@ -725,6 +726,20 @@ def test_adjustment_is_the_default_for_new_studies_and_older_ones_go_on_without(
 def test_what_cannot_be_adjusted_is_refused_in_a_sentence(study, y, given, message):
     with pytest.raises(ValueError, match=message):
         study.run(ADJUSTED.assign(copy=1 - ADJUSTED["age"]), y, **given)
+
+
+def test_each_site_is_left_out_once_by_name(tmp_path):
+    study = hf.Study(AnovaF(2), hf.resampling.LeaveOneSiteOut(), estimator=LOGISTIC)
+    result = study.run(ADJUSTED, Y, sites=SITES, store=tmp_path / "s.db")
+    assert result.splits["label"].tolist() == [f"without {site}" for site in ("east", "north", "south", "west")]
+    for split in result.splits.itertuples():
+        assert set(SITES[split.test_rows]) == {split.label.removeprefix("without ")}
+        assert set(split.train_rows) == set(range(80)) - set(split.test_rows)
+    assert result.plan["perturbation"] == {"perturbation": "LeaveOneSiteOut"}
+    assert study.run(ADJUSTED, Y, sites=SITES, store=tmp_path / "s.db").scores.equals(result.scores)
+    assert "4 training sets that each lack one site" in summarize(result).method.paragraph
+    with pytest.raises(ValueError, match="Expected sites to leave out one at a time, got none"):
+        study.run(ADJUSTED, Y)
 
 
 def test_sites_are_a_column_of_a_table():

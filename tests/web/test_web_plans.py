@@ -61,7 +61,7 @@ def test_holdfast_study_accepts_the_defaults_of_every_selector_that_serves_the_t
     assert estimate(tables, task, one_by_one)["candidates"] == len(taken)
 
 
-@pytest.mark.parametrize("name", PERTURBATIONS)
+@pytest.mark.parametrize("name", [name for name, about in PERTURBATIONS.abouts().items() if "sites" not in about.needs])
 def test_holdfast_study_accepts_the_defaults_of_every_perturbation(tables, name):
     (offer,) = (offer for offer in available_parts("classification", 2).perturbations if offer.name == name)
     given = {parameter.name: parameter.default for parameter in offer.parameters}

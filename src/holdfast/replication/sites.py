@@ -8,7 +8,7 @@ agreements are extrapolated to the size of the data as those of :mod:`holdfast.r
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -37,6 +37,8 @@ FEWEST_SITES, FEWEST_FOR_INTERVAL = 4, 6
 """Sites below which whole sites are not halved, and below which a jackknife over sites has no interval."""
 JACKKNIFE_PAIRS = 40
 """Pairs of halves that are repeated without each site."""
+SITE_PAIRS = 10
+"""Pairs of halves of the rows of single sites."""
 SITES, WITHIN = 11, 12  # what a random stream is for
 Subset = frozenset[int]
 Rows = NDArray[np.int64]
@@ -66,6 +68,12 @@ class SiteReplicability(ResultMixin):
         Why there is no number for other sites; None if there is.
     level : float
         Level of the intervals.
+    within, between : float
+        Mean agreement of selections from halves of the rows of one site, and from such halves of different sites; nan
+        if fewer than four sites can be halved.
+    difference : Interval
+        Of ``within - between``, by a jackknife over sites with Student's t: above 0, what is selected depends on the
+        site.
 
     See Also
     --------
@@ -88,6 +96,9 @@ class SiteReplicability(ResultMixin):
     n_left_out: int = 0
     reason: str | None = None
     level: float = 0.95
+    within: float = math.nan
+    between: float = math.nan
+    difference: Interval = field(default=Interval(math.nan, math.nan))
 
     def _number(self, agreement: float) -> float:
         """How many of the selected features are expected again at an agreement."""
@@ -135,14 +146,27 @@ class SiteReplicability(ResultMixin):
 
     def __str__(self) -> str:
         left_out = f", {self.n_left_out} left out" if self.n_left_out else ""
-        return f"{self.sentence}\n{self.n_sites} sites, {self.n_pairs} pairs of halves of them{left_out}"
+        head = f"{self.sentence}\n{self.n_sites} sites, {self.n_pairs} pairs of halves of them{left_out}"
+        return f"{head}\n{self.stability}" if self.within == self.within else head
 
     __repr__ = __str__
+
+    @property
+    def stability(self) -> str:
+        """How well selections at one site, and at different sites, agree, in words."""
+        if math.isnan(self.within):
+            return "How well selections agree within sites is not known: fewer than four sites can be halved."
+        low, high = (format_number(end) for end in self.difference)
+        return (
+            f"Selections from halves of one site agree {format_number(self.within)}, from halves of different sites "
+            f"{format_number(self.between)} (difference {format_number(self.within - self.between)}, {low} to {high})."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
             **super().to_dict(), "same_sites": self.same_sites.to_dict(), "expected": self.expected,
             "expected_interval": list(self.expected_interval), "sentence": self.sentence,
+            "stability": self.stability,
         }  # fmt: skip
 
 
@@ -167,7 +191,8 @@ def site_replicability(
 
     Whole sites are halved, so that the two halves share no site: their agreement is that of studies at half as many
     other sites, and is extrapolated to as many as there are. The rows of each site are halved too, for a new study at
-    the same sites. The selection is adjusted for sites, unless the study has ``adjust=False``.
+    the same sites. The selection is adjusted for sites, unless the study has ``adjust=False``. Halves of the rows of
+    single sites show how well selections agree within sites, and between sites.
 
     Parameters
     ----------
@@ -238,7 +263,7 @@ sites 6 (5 to 7).
     if n_sites < FEWEST_SITES:
         raise ValueError(
             f"Expected at least {FEWEST_SITES} sites to halve, got {n_sites}; hf.replicability answers for a new study "
-            "at the same sites, and a study with scikit-learn's LeaveOneGroupOut for one site at a time."
+            "at the same sites, and a study with LeaveOneSiteOut for one site at a time."
         )
     seed = int(study.random_state)
     pairs = halve_sites(n_sites, n_pairs, seed)
@@ -254,7 +279,12 @@ sites 6 (5 to 7).
         if strata is None or np.unique(strata[np.isin(codes, list(subset))]).size == np.unique(strata).size
     ]
     within = halve_rows(data, codes, n_pairs, seed)
-    rows = [np.arange(len(codes)), *(np.flatnonzero(np.isin(codes, list(subset))) for subset in subsets), *within]
+    alone = [half[codes[half] == site] for half in within[: 2 * SITE_PAIRS] for site in range(n_sites)]
+    usable = [part.size > 1 and np.unique(data.target[part]).size >= max(data.n_classes, 2) for part in alone]
+    rows = [
+        np.arange(len(codes)), *(np.flatnonzero(np.isin(codes, list(subset))) for subset in subsets), *within,
+        *(part for part, is_usable in zip(alone, usable, strict=True) if is_usable),
+    ]  # fmt: skip
     plan = study_of_candidate(study, candidate or names[0], [(part, part[:0]) for part in rows])
     if not plan.covariates:
         plan = replace(plan, estimator=None, scoring=None)
@@ -270,8 +300,12 @@ sites 6 (5 to 7).
     of_subset = {subset: run_of[split] for split, subset in enumerate(subsets, 1) if split in run_of}
     selected = runs.lists()[0][slice(*runs.lists()[1][run_of[0] : run_of[0] + 2])]
     first = 1 + len(subsets)
-    of_rows = [(run_of.get(split), run_of.get(split + 1)) for split in range(first, len(rows), 2)]
+    last = first + len(within)
+    of_rows = [(run_of.get(split), run_of.get(split + 1)) for split in range(first, last, 2)]
     complete = [run for one, other in of_rows if one is not None and other is not None for run in (one, other)]
+    runs_alone = np.full(len(alone), -1)
+    runs_alone[usable] = [run_of.get(split, -1) for split in range(last, len(rows))]
+    compared = _compare_sites(runs, runs_alone.reshape(-1, 2, n_sites), level)
     same = estimate_replicability(runs.take(complete), selected, len(codes), level=level)
     whole = _estimate(runs, of_subset, pairs, selected.size)
     reason, interval = None, Interval(math.nan, math.nan)
@@ -289,6 +323,7 @@ sites 6 (5 to 7).
         half_agreement=math.nan if whole is None else whole.half, same_sites=same, n_sites=n_sites,
         n_selected=int(selected.size), n_features=runs.n_features, n_pairs=len(pairs),
         n_left_out=len(pairs) - (0 if whole is None else whole.n_pairs), reason=reason, level=level,
+        within=compared[0], between=compared[1], difference=compared[2],
     )  # fmt: skip
 
 
@@ -330,6 +365,33 @@ def halve_rows(data: StudyData, codes: Rows, n_pairs: int, seed: int) -> list[Ro
             start = (start + members.size) % 2
         halves += [np.flatnonzero(side[unit] == half) for half in (0, 1)]
     return halves
+
+
+def _compare_sites(runs: Preferences, run_of: NDArray[np.int64], level: float) -> tuple[float, float, Interval]:
+    """Mean agreement within sites and between them, and an interval of the difference.
+
+    ``run_of`` has the run of each pair, half and site; -1 if there is none. Agreement is Pearson's correlation.
+    """
+    known = (run_of >= 0) & np.isin(run_of, np.flatnonzero((runs.sizes > 0) & (runs.sizes < runs.n_features)))
+    sites = np.flatnonzero(known.all(axis=(0, 1)))
+    if sites.size < FEWEST_SITES:
+        return math.nan, math.nan, Interval(math.nan, math.nan)
+    members, share, agreement = runs.to_sparse(), runs.sizes / runs.n_features, np.zeros((sites.size, sites.size))
+    for first, second in run_of[:, :, sites]:
+        p, q = share[first][:, None], share[second][None]
+        both = (members[first] @ members[second].T).toarray() / runs.n_features
+        agreement += (both - p * q) / np.sqrt(p * (1 - p) * q * (1 - q)) / len(run_of)
+
+    def split(chosen: NDArray[np.int64]) -> tuple[float, float]:
+        part = agreement[np.ix_(chosen, chosen)]
+        within = float(np.diag(part).mean())
+        return within, float((part.sum() - np.trace(part)) / (part.size - len(part)))
+
+    within, between = split(np.arange(sites.size))
+    without = np.array([np.subtract(*split(np.delete(np.arange(sites.size), site))) for site in range(sites.size)])
+    error = math.sqrt((sites.size - 1) / sites.size * ((without - without.mean()) ** 2).sum())
+    reach = float(student.ppf((1 + level) / 2, sites.size - 1)) * error
+    return within, between, Interval(within - between - reach, within - between + reach)
 
 
 class _Halved(NamedTuple):

@@ -35,7 +35,6 @@ from holdfast.text import (
     shorten,
     upper_first,
 )
-from holdfast.tradeoff.selected import ADJUSTED_COLUMNS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -405,7 +404,8 @@ def _csv_cell(value: object) -> object:
 
 
 def _csv_columns(features: Features) -> tuple[str, ...]:
-    return CSV_COLUMNS if features.adjusted_for is None else (*CSV_COLUMNS, *ADJUSTED_COLUMNS)
+    adjusted = () if features.adjusted_for is None else ("adjusted_effect", "adjusted_low", "adjusted_high")
+    return (*CSV_COLUMNS, *adjusted)
 
 
 def _list_rows(features: Features) -> Iterator[list[Any]]:

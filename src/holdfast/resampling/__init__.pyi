@@ -2,6 +2,7 @@ from .kinds import Bootstrap as Bootstrap
 from .kinds import ComplementaryPairs as ComplementaryPairs
 from .kinds import Folds as Folds
 from .kinds import GivenSplits as GivenSplits
+from .kinds import LeaveOneSiteOut as LeaveOneSiteOut
 from .kinds import NestedFolds as NestedFolds
 from .kinds import NestedSubsamples as NestedSubsamples
 from .kinds import NewSeeds as NewSeeds

@@ -344,6 +344,86 @@ class Folds(Perturbation):
 
 @PERTURBATIONS.add
 @dataclass(frozen=True)
+class LeaveOneSiteOut(Perturbation):
+    """Leave-one-site-out: the rows of each site (batch, center, cohort) are held out once.
+
+    Scores say how well models predict at a site that they have not seen. Training sets share all sites but two, so
+    selections agree more than studies of other sites would: :func:`holdfast.replication.site_replicability` asks how
+    much these agree.
+
+    Parameters
+    ----------
+    random_state : int, optional
+        Seed where it is used as a scikit-learn splitter; a study has its own.
+
+    See Also
+    --------
+    Folds : Folds that are drawn.
+    holdfast.replication.site_replicability : What a new study at other sites would select.
+
+    Examples
+    --------
+    >>> from holdfast.resampling import LeaveOneSiteOut
+    >>> for train, test in LeaveOneSiteOut().split([[1], [2], [3], [4]], groups=["Bern", "Chur", "Bern", "Genf"]):
+    ...     print(train, test)
+    [1 3] [0 2]
+    [0 2 3] [1]
+    [0 1 2] [3]
+    """
+
+    about = About(
+        name="leave_one_site_out",
+        summary="Leave-one-site-out: each site is held out once, and the selector is fitted to the others.",
+        methods="the {n} training sets that each lack one site",
+        scope="leaving out one site of this data set at a time; the training sets share most rows: the interval is a "
+        "rough guide",
+        caution=SHARED_ROWS,
+        needs=("sites",),
+    )
+    design: ClassVar[Design] = "folds"
+    grows: ClassVar[str | None] = None
+    by_sites: ClassVar[bool] = True
+
+    random_state: int | None = field(default=None, repr=False)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return self.bind(X, y, groups, 0).get_n_splits()
+
+    def identity(self) -> dict[str, Any]:
+        return {"perturbation": "LeaveOneSiteOut"}
+
+    def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "LeaveOneSiteOut":
+        if groups is None:
+            raise ValueError(
+                "Expected sites to leave out one at a time, got none; give sites= to Study.run, or --sites COLUMN."
+            )
+        codes, labels = pd.factorize(np.asarray(groups), sort=True)
+        if labels.size < 2:
+            raise ValueError(f"Expected two sites or more to leave out one at a time, got {labels.size}.")
+        return _KnownSites(self.random_state, codes.astype(np.int64), tuple(map(str, labels)))
+
+    def make_split(self, index: int, samples: Samples, seed: int) -> Split:
+        raise ValueError("Expected sites to leave out one at a time, got none; call bind with the site of each row.")
+
+
+@dataclass(frozen=True)
+class _KnownSites(LeaveOneSiteOut):
+    """The same, of data whose sites are known."""
+
+    about = LeaveOneSiteOut.about
+    codes: Ints = field(default_factory=no_rows, repr=False, compare=False)
+    labels: tuple[str, ...] = ()
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return len(self.labels)
+
+    def make_split(self, index: int, samples: Samples, seed: int) -> Split:
+        rows = np.flatnonzero(self.codes != index)
+        return split_of_rows(f"without {self.labels[index]}", index, samples, seed, rows, block=0)
+
+
+@PERTURBATIONS.add
+@dataclass(frozen=True)
 class NestedFolds(Perturbation):
     """Nested cross-validation: stability inside each outer training set (Kalousis, Prados and Hilario, 2005).
 

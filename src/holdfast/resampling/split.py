@@ -355,6 +355,8 @@ class Perturbation(ABC):
         The parameter that may be raised for more resamples of the same kind.
     rows_only : bool
         Whether a pair of training and held-out rows says everything, as scikit-learn needs it.
+    by_sites : bool
+        Whether the groups that :meth:`bind` receives are sites.
 
     See Also
     --------
@@ -386,6 +388,7 @@ class Perturbation(ABC):
     design: ClassVar[Design] = "runs"
     grows: ClassVar[str | None] = "n_splits"
     rows_only: ClassVar[bool] = True
+    by_sites: ClassVar[bool] = False
     random_state: int | None
     _least_counts: ClassVar[Mapping[str, int]] = {}
     """Parameters that are whole numbers, and the least that each may be."""

@@ -872,6 +872,18 @@ class Filter(Selector):
 
         Sites whose rows cannot be weighed, as they have one class or one row, are left out. A weight that is undefined
         counts as none.
+
+        Parameters
+        ----------
+        batch : Batch
+            The resamples, by how often they take each row, and the site of each row.
+        shared : object
+            What :meth:`share` returned.
+
+        Returns
+        -------
+        ndarray of shape (n_resamples, n_features)
+            Larger is better; nan in resamples without a site that can be weighed.
         """
         assert batch.sites is not None
         weights, rows = np.zeros((len(batch), batch.n_features)), np.zeros((len(batch), 1))

@@ -243,7 +243,9 @@ class StudyRun:
         self.scores = named_scoring(study.scoring, data.task)
         scorers = {name: find_scorer(score) for name, score in self.scores.items()}
         check_scored(study.scoring, self.families, study.estimator)
-        self.perturbation = as_perturbation(study.perturbation).bind(data.X, data.y, data.groups, study.random_state)
+        perturbation = as_perturbation(study.perturbation)
+        units = data.sites if perturbation.by_sites else data.groups
+        self.perturbation = perturbation.bind(data.X, data.y, units, study.random_state)
         self.perturbation.check(data.samples)
         fitted = [family for family in self.families if only is None or set(only) & set(family.names)]
         refusals = check_classes(data, fitted, study.estimator, unsuitable)
