@@ -220,7 +220,7 @@ def test_every_result_draws_itself_or_is_named_as_one_that_does_not(results):
         ("profile", hf.tradeoff.profile),
         ("fraction_profile", hf.tradeoff.fraction_profile),
         ("setting_ranks", hf.tradeoff.ranked_settings),
-        ("features", hf.tradeoff.selected_features),
+        ("features", hf.replication.study_features),
         ("final_features", hf.tradeoff.final_features),
         ("recovery", hf.tradeoff.recovery),
         ("prediction_agreement", hf.tradeoff.prediction_agreement),

@@ -282,3 +282,34 @@ def test_an_empty_list_is_refused_in_one_sentence(client):
     answer = client.post("/studies/scored-study/check", data={"names": " \n"}, headers=OWN)
     assert answer.status_code == 400
     assert "There are no names in the field" in answer.text
+
+
+def test_frequency_new_study_q_and_use_stand_next_to_each_other_on_every_face(tmp_path):
+    X, y = make_data(names=NAMES[6:20])
+    study = hf.Study({"anova": AnovaF(3)}, hf.Bootstrap(20), estimator=LogisticRegression())
+    result = study.run(X, y, store=tmp_path / "all-study.db")
+    assert result.features().known_numbers == ["used"]
+    found = hf.replicability(result, X, y, n_pairs=20, n_shuffles=20)
+    result = hf.load_study(tmp_path / "all-study.db")
+    features, strongest = result.features(), str(found.selected[0])
+    row = features.to_frame().set_index("feature").loc[strongest]
+    said = found.frame.set_index("feature").loc[strongest]
+    assert [row["new_study"], row["q"]] == pytest.approx([said["probability"], said["q"]])
+    assert features.known_numbers == ["new_study", "q", "used"]
+    assert len(features.legend) == 3
+    card = features._repr_html_()
+    assert all(html.escape(text) in card for text in ("new_study", "used", *features.legend))
+    checked = hf.check_features([strongest], result).loc[strongest]
+    assert checked[["new_study", "q", "used"]].tolist() == pytest.approx(row[["new_study", "q", "used"]].tolist())
+    record = next(feature for feature in summarize(result).features.shown if feature.feature == strongest)
+    assert [record.new_study, record.q, record.used] == pytest.approx(row[["new_study", "q", "used"]].tolist())
+    used = f"{round(100 * row['used'])}"
+    report, text = (result.report(tmp_path / f"report.{form}").read_text() for form in ("html", "md"))
+    assert re.search(rf'data-label="Used"[^>]*>{used} %<', report)
+    assert re.search(rf"\| {strongest} \|.*\| {row['q']:.2f} \| {used} % \|", text)
+    with open_client(tmp_path) as client:
+        _, table = ask(client, "all-study/features")
+        assert all(f'<th scope="col" class="n">{head}</th>' in table for head in ("New study", "q", "Used"))
+        _, page = ask(client, f"all-study/features/{list(X.columns).index(strongest)}")
+        assert "A new study of this size would select it with a probability of" in page
+        assert f"It has {used}" in page

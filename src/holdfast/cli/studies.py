@@ -228,7 +228,11 @@ def _print_plan(plan: Planned, as_json: bool) -> None:
     )
     if halved:
         seconds = format_duration(max(cost["replicability"]["seconds"], 1))
-        terminal.console().print(f"Then {fits} fits of the chosen candidate on halves of the rows, about {seconds}.")
+        shuffled = fits - replication.count_fits(N_PAIRS, 0)
+        more = f", {shuffled} of them with a shuffled target (--shuffles)" if shuffled else ""
+        terminal.console().print(
+            f"Then {fits} fits of the chosen candidate on halves of the rows{more}: about {seconds}."
+        )
     for name, error in cost["failures"].items():
         terminal.console().print(f"{name} could not be fitted: {error}", markup=False)
 
