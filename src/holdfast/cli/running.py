@@ -53,11 +53,14 @@ def _table(options: dict[str, Any]) -> "hf.io.Table":
         raise ValueError(f"There is no file {data}, and no data set of this name{hint}")
     reading = {key: options[key] for key in READING if options.get(key) is not None}
     try:
-        if target is None:
+        if target is None and reading.get("time") is None and reading.get("event") is None:
             question = hf.io.inspect_table(data, **reading).question
             likely = [repr(value) for value, _ in question.choices] if question and question.option == "target" else []
             hint = f"; it may be {join_words(likely[:3], ' or ')}" if likely else ""
-            raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
+            raise ValueError(
+                f"Expected --target COLUMN, the column of {data} to be predicted, or --time and --event, got none"
+                f"{hint}."
+            )
         return hf.read_table(data, target, **reading)
     except ValueError as error:
         raise ValueError(as_options(str(error))) from None
