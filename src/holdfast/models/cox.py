@@ -19,6 +19,9 @@ def concordance_score(model: Any, X: Any, y: Any) -> float:
 
     Models that say, as those of scikit-survival do, that they predict times and no risks count by minus these.
     """
+    y = np.asarray(y)
+    if y.dtype.names is None:
+        raise ValueError("Expected survival times for the concordance, as holdfast.survival() returns them.")
     risk = risk_sign(model) * np.asarray(model.predict(X), dtype=np.float64)
     value = float(concordance(y["time"], y["event"], risk, np.array([0, len(y)]))[0])
     if value != value:
