@@ -47,6 +47,7 @@ from .study import StudyError as StudyError
 from .study import TargetPrecision as TargetPrecision
 from .study import from_cross_validate as from_cross_validate
 from .study import load_study as load_study
+from .targets import survival as survival
 from .tradeoff import nested_choice as nested_choice
 from .tradeoff import optimize as optimize
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import wraps
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from holdfast.targets import TaskName, only_task
+from holdfast.targets import TaskName, tasks_with
 from holdfast.text import format_percent, join_words
 
 
@@ -72,9 +72,14 @@ class About:
     label: str = ""
 
     @property
+    def tasks(self) -> tuple[TaskName, ...]:
+        """The tasks that it serves, by what it needs."""
+        return tasks_with(self.needs)
+
+    @property
     def task(self) -> TaskName | None:
-        """The only task that it serves, by what it needs; None if it serves all."""
-        return only_task(self.needs)
+        """The only task that it serves; None if it serves several."""
+        return self.tasks[0] if len(self.tasks) == 1 else None
 
     def phrase(self, **values: Any) -> str:
         """Return the phrase for the method section with the numbers of a plan in it; as it is if they do not fit."""

@@ -641,7 +641,10 @@ def test_files_of_one_name_are_told_apart(folder):
     ("arguments", "message"),
     [
         (["none.csv"], "There is no file none.csv, and no data set of this name"),
-        (["study 0.csv"], "Expected --target COLUMN, the column of study 0.csv to be predicted, got none"),
+        (
+            ["study 0.csv"],
+            "the column of study 0.csv to be predicted, or --time and --event, got none",
+        ),
         (["study 0.csv:stage"], "stage"),
         (["study 0.csv:status", "study 0.csv:status"], "Expected different data sets, got 'study 0.csv' twice"),
         (["study 0.csv:status", "study 1.csv:f1", "--categorical", "codes"], "Expected data sets of one task, got"),

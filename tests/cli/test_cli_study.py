@@ -185,7 +185,8 @@ def test_selectors_are_listed():
         (["study"], "Expected a data file for the study, got none"),
         (
             ["study", "patients.csv"],
-            "Expected --target COLUMN, the column of patients.csv to be predicted, got none; it may be 'diagnosis'",
+            "Expected --target COLUMN, the column of patients.csv to be predicted, or --time and --event, got none; "
+            "it may be 'diagnosis'",
         ),
         (["study", "nowhere.csv", "--target", "x"], "There is no file nowhere.csv, and no data set of this name."),
         ([*STUDY, "-s", "anovo"], "did you mean 'anova'?"),
@@ -242,7 +243,7 @@ def test_bad_options_are_told_in_one_sentence(folder, arguments, message, monkey
 @pytest.mark.parametrize(
     ("target", "sentences"),
     [
-        ((), ["Expected --target COLUMN, the column of ask.csv to be predicted, got none; it may be 'ill'",
+        ((), ["Expected --target COLUMN, the column of ask.csv to be predicted, or --time and --event, got none",
               "Also, with --target 'ill': Expected unambiguous numbers in ask.csv, got '1,500'",
               "Also, with --decimal ',': Expected numbers in ask.csv, got text in 1 column: 'sex'"]),
         (("--target", "ill"), ["Expected unambiguous numbers in ask.csv", "Also, with --decimal ',': Expected"]),

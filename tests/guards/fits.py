@@ -123,9 +123,9 @@ SETTINGS = {
 def fitting(registry, kind):
     """Names in a registry of things that suit a data set, as far as their records say."""
     unsuited = {
-        "two classes": {"numbers to predict"},
-        "three classes": {"numbers to predict", "two classes"},
-        "numbers": {"classes", "two classes"},
+        "two classes": {"numbers to predict", "times and events"},
+        "three classes": {"numbers to predict", "two classes", "times and events"},
+        "numbers": {"classes", "two classes", "times and events"},
     }[kind]
     return [name for name, record in registry.items() if not unsuited & set(record.about.needs)]
 

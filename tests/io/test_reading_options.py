@@ -26,7 +26,6 @@ from serving import open_client, upload
 OFFERED = {name: option for name, option in OPTIONS.items() if option.in_commands}
 COMMANDS = typer.main.get_command(app).commands
 ROOT = Path(__file__).parents[2]
-NO_VALUE = {"target": inspect.Parameter.empty}
 
 
 def test_choices_are_those_of_the_types():
@@ -41,7 +40,7 @@ def test_choices_are_those_of_the_types():
 def test_signature_and_docstring_of_read_table_have_every_option():
     parameters = dict(inspect.signature(hf.read_table).parameters)
     del parameters["path"]
-    assert {name: parameter.default for name, parameter in parameters.items()} == {**DEFAULTS, **NO_VALUE}
+    assert {name: parameter.default for name, parameter in parameters.items()} == DEFAULTS
     documented = inspect.getdoc(hf.read_table)
     for name in OPTIONS:
         assert re.search(rf"^(\w+, )*{name}(, \w+)* : ", documented, re.MULTILINE), name

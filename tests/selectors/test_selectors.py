@@ -32,10 +32,10 @@ SETTINGS = {  # of selectors that need more than a number of features, or that a
 
 
 def registered_selectors():
-    """Every registered selector of holdfast, with two features where it takes a number of them."""
+    """Every registered selector of holdfast for classes, with two features where it takes a number of them."""
     for record in of.SELECTORS.values():
         for kind in record.classes:
-            if issubclass(kind, of.Selector):
+            if issubclass(kind, of.Selector) and "classification" in record.about.tasks:
                 size = {"n_features": 2} if "n_features" in signature(kind).parameters else {}
                 yield from (kind(**{**size, **settings}) for settings in SETTINGS.get(kind, [{}]))
 

@@ -61,12 +61,15 @@ def _read_or_ask(data: str, options: dict[str, Any]) -> "hf.io.Table":
     from holdfast.io.questions import ReadingError
 
     messages, name = list[str](), "target"
-    if name not in options:
+    of_survival = bool({"time", "event"} & options.keys())
+    if name not in options and not of_survival:
         likely = [guess.name for guess in hf.io.inspect_table(data, **options).targets]
         hint = f"; it may be {join_words([repr(name) for name in likely[:3]], ' or ')}" if likely else ""
-        messages.append(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
+        messages.append(
+            f"Expected --target COLUMN, the column of {data} to be predicted, or --time and --event, got none{hint}."
+        )
         options = {**options, "target": likely[0]} if likely else options
-    while "target" in options:
+    while "target" in options or of_survival:
         try:
             table = hf.read_table(data, **options)
         except ValueError as error:

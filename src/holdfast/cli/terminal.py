@@ -14,6 +14,7 @@ import typer
 import holdfast as hf
 from holdfast.cli.options import as_options
 from holdfast.serialization import to_json
+from holdfast.targets import TASKS
 from holdfast.text import format_count, format_interval, format_number, format_p_value, format_percent, join_first
 
 if TYPE_CHECKING:
@@ -175,7 +176,8 @@ def print_data(record: "DataRecord", *, with_notes: bool) -> None:
     out = console()
     source = "" if record.source is None else f"{record.source}: "
     classes = join_first((f"{label} ({count:,})" for label, count in record.classes), MAX_CLASSES)
-    target = f"{record.target or 'target'}: {classes or 'numbers'}"
+    events = "" if record.events is None else f"survival times ({format_count(record.events, 'event')})"
+    target = f"{record.target or 'target'}: {classes or events or TASKS[record.task].noun}"
     by = f" by {record.groups or 'groups'}"
     groups = "" if record.n_groups is None else f"; {format_count(record.n_groups, 'group')}{by}"
     size = f"{format_count(record.rows, 'row')}, {format_count(record.features, 'feature')}"

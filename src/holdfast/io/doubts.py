@@ -98,7 +98,7 @@ def find_doubts(
         The features; columns that are not numbers are passed over. The name of a column made of a category is
         ``column=category``.
     y : ndarray
-        Class labels, or floats for regression.
+        Class labels, floats for regression, or what :func:`holdfast.survival` returns.
     groups : ndarray, optional
         Group of each row.
     target, groups_name : str, optional
@@ -115,9 +115,14 @@ def find_doubts(
     if n < 3 or not names:
         return []
     doubts: dict[str, Doubt] = {}
-    for part, values in blocks_of_columns(numbers):
+    y = np.asarray(y)
+    parts_of_target = [(y, target)]
+    if y.dtype.names:  # a copy of the times, or of the events, gives the target away
+        parts_of_target = [(y["time"], target), (y["event"], "event")]
+    pairs = ((block, known) for block in blocks_of_columns(numbers) for known in parts_of_target)
+    for (part, values), (y, target) in pairs:
         columns = Columns(
-            values=values, names=names[part], n_columns=len(names), y=np.asarray(y), target=target, groups=groups,
+            values=values, names=names[part], n_columns=len(names), y=y, target=target, groups=groups,
             groups_name=groups_name, starts_table=part.start == 0 and names[0] == str(X.columns[0]),
         )  # fmt: skip
         with np.errstate(over="ignore", invalid="ignore"):

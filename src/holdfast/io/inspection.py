@@ -166,15 +166,16 @@ def inspect_by(load: Load, path: str | Path, **given: Any) -> TableInspection:
     unknown = set(given) - set(OPTIONS)
     if unknown:
         raise TypeError(f"Expected options of read_table, got {min(unknown)!r}.")
-    path, target, transpose, target_file = as_path(path), *map(given.get, ("target", "transpose", "target_file"))
+    path, transpose, target_file = as_path(path), given.get("transpose"), given.get("target_file")
+    target = given.get("time") or given.get("target")
     reading = Reading(**{name: given[name] for name in OF_FILE if name in given})
     loaded, question = _load(path, reading, load)
     if loaded is None:
         return TableInspection(name=display_name(path), question=question, preview=_first_lines(path))
     with enough_memory(path):
         named = {
-            "target": target, "groups": given.get("groups"), "sites": given.get("sites"),
-            "weights": given.get("weights"), "row names": given.get("index"),
+            "target": target, **{role: given.get(role) for role in ("event", "groups", "sites", "weights")},
+            "row names": given.get("index"),
         }  # fmt: skip
         inspection = _look(loaded, display_name(path), transpose, named)
     single = loaded.frame.shape[1] == 1 and isinstance(loaded.frame.index, pd.RangeIndex)

@@ -90,7 +90,18 @@ class Reading:
 class ReadOptions(Reading):
     """All options of reading a table."""
 
-    target: Annotated[str, Option("column", "Column to predict.", "COLUMN", group="task")] = ""
+    target: Annotated[str | None, Option("column", "Column to predict.", "COLUMN", group="task")] = None
+    time: Annotated[
+        str | None, Option("column", "Column of survival times, to be predicted instead of a target.", "COLUMN")
+    ] = None
+    event: Annotated[
+        str | None,
+        Option("column", "Column that says whether the event was seen at that time, or the row is censored.", "COLUMN"),
+    ] = None
+    event_is: Annotated[
+        str | None,
+        Option("text", "The value of that column that is the event (default: 1, true, or 2 of 1 and 2).", "VALUE"),
+    ] = None
     ignore: Annotated[tuple[str, ...], Option("columns", "Column to leave out.", "COLUMN")] = ()
     treat_as_feature: Annotated[
         tuple[str, ...],
@@ -137,8 +148,8 @@ class ReadOptions(Reading):
     task: Annotated[
         TaskName | None,
         Option(
-            "choice", "Whether classes or numbers are predicted (detected by default).", "classification|regression",
-            sets="task",
+            "choice", "Whether classes, numbers or survival times are predicted (detected by default).",
+            "classification|regression|survival", sets="task",
         ),
     ] = None  # fmt: skip
     drop_constant: Annotated[bool, Option("flag", "Leave out columns with a single value.", in_commands=False)] = False

@@ -22,10 +22,14 @@ class DataRecord:
         Number of samples and of features to choose from that the study uses.
     target : str or None
         Name of the target.
-    task : {"classification", "regression"}
-        Whether classes or numbers are predicted.
+    task : {"classification", "regression", "survival"}
+        Whether classes, numbers or survival times are predicted.
     classes : tuple of (str, int)
-        The classes with their numbers of rows; empty for regression.
+        The classes with their numbers of rows; empty for other tasks.
+    events : int or None
+        Number of rows with the event, of survival times.
+    follow_up : float or None
+        Median of the survival times, of rows with and without the event.
     groups : str or None
         Name of the column of groups.
     n_groups : int or None
@@ -50,6 +54,8 @@ class DataRecord:
     target: str | None = None
     task: TaskName
     classes: tuple[tuple[str, int], ...] = ()
+    events: int | None = None
+    follow_up: float | None = None
     groups: str | None = None
     n_groups: int | None = None
     notes: tuple[str, ...] = ()

@@ -44,11 +44,12 @@ from holdfast.io.questions import (
     suggest_name,
 )
 from holdfast.io.record import DataRecord
-from holdfast.targets import TaskName
+from holdfast.targets import COMPETING, TASKS, TaskName, count_events, read_survival, survival
 from holdfast.text import format_count, join_first
 
 ROLES = {
-    "target": "is to be predicted", "groups": "says which rows belong together", "index": "names the rows",
+    "target": "is to be predicted", "event": "says whether the event was seen",
+    "groups": "says which rows belong together", "index": "names the rows",
     "sites": "says where rows come from", "weights": "says how much rows count",
 }  # fmt: skip
 """What a column that is no feature does, by the option that names it."""
@@ -73,7 +74,7 @@ class TableOptions(ReadOptions):
     @property
     def roles(self) -> dict[str, str]:
         """The columns that are no features but describe rows, by what they are: target, groups, sites, weights."""
-        named = {role: getattr(self, role) for role in ("target", "groups", "sites", "weights")}
+        named = {role: getattr(self, role) for role in ("target", "event", "groups", "sites", "weights")}
         return {role: name for role, name in named.items() if name is not None}
 
     @property
@@ -328,9 +329,16 @@ def _encode_categories(features: pd.DataFrame, options: TableOptions, notes: lis
 FEW_CLASSES = 20  # more different whole numbers may be classes or quantities
 
 
-def make_target(column: "pd.Series[Any]", options: TableOptions, notes: list[str]) -> tuple[NDArray[Any], TaskName]:
-    """Return the target and its task, classification or regression; note what was decided."""
+def make_target(roles: pd.DataFrame, options: TableOptions, notes: list[str]) -> tuple[NDArray[Any], TaskName]:
+    """Return the target and its task; note what was decided."""
+    column = roles[options.target]
+    if options.event is not None:
+        return survival(_as_quantities(column, options), _read_events(roles[options.event], options, notes)), "survival"
     labels = as_labels(column)
+    times = read_survival(labels, options.task == "survival") if options.task in (None, "survival") else None
+    if times is not None:
+        notes.append(f"Took {options.target!r} for survival times as R writes them; those with a plus are censored.")
+        return times, "survival"
     if set(column.map(type)) <= {bool, np.bool_}:
         notes.append(f"Made 1 and 0 of true and false in {options.target!r}.")
     task = options.task or _likely_task(labels, options, notes)
@@ -338,6 +346,35 @@ def make_target(column: "pd.Series[Any]", options: TableOptions, notes: list[str
         return _as_quantities(column, options), task
     _check_classes(labels, options, notes)
     return labels, task
+
+
+def _read_events(column: "pd.Series[Any]", options: TableOptions, notes: list[str]) -> NDArray[Any]:
+    """Return which rows have the event: by the value that stands for it, or as 0/1, true/false, or 1/2."""
+    labels = as_labels(column)
+    texts = np.array([str(label) for label in labels.tolist()])
+    if options.event_is is not None:
+        events: NDArray[Any] = texts == options.event_is
+        if not events.any():
+            raise ValueError(
+                f"Expected event_is to be a value of {options.event!r} ({join_first(np.unique(texts))}), got "
+                f"{options.event_is!r}."
+            )
+        others = [value for value in np.unique(texts).tolist() if value != options.event_is]
+        if len(others) > 1:
+            notes.append(
+                f"Rows with {join_first(others)} in {options.event!r} count as censored: hazards are those of "
+                f"{options.event_is!r} alone (cause-specific)."
+            )
+        return events
+    if labels.dtype.kind == "U":
+        truth = {"true": 1, "false": 0, "yes": 1, "no": 0}
+        if not set(map(str.lower, texts)) <= set(truth):
+            raise ValueError(
+                f"Expected 0 and 1 in {options.event!r}, got {join_first(np.unique(texts))}; say by event_is= which "
+                f"value is the event. {COMPETING[0].upper()}{COMPETING[1:]}."
+            )
+        return np.array([truth[text.lower()] for text in texts])
+    return labels
 
 
 def as_labels(column: "pd.Series[Any]") -> NDArray[Any]:
@@ -459,7 +496,7 @@ def _as_texts(column: "pd.Series[Any]") -> list[str]:
 def _check_roles(second: pd.DataFrame, frame: pd.DataFrame, options: TableOptions, path: Path) -> list[str]:
     """Return which of target and groups stand in the second file; the target must."""
     if options.target not in second.columns:
-        hint = suggest_name(options.target, second.columns, "target")
+        hint = suggest_name(str(options.target), second.columns, "target")
         raise refuse("no-target-in-second", second.columns, options=options, path=path, hint=hint)
     roles = [name for name in options.roles.values() if name in second.columns]
     twice = [name for name in roles if name in frame.columns]
@@ -499,7 +536,7 @@ class Table:
     X : DataFrame
         The features: finite floats, each column with a name of its own.
     y : ndarray
-        Class labels (texts or whole numbers), or floats for regression.
+        Class labels (texts or whole numbers), floats for regression, or what :func:`holdfast.survival` returns.
     groups : ndarray or None
         Group of each row, such as the patient a sample was taken from.
     sites : ndarray or None
@@ -539,7 +576,7 @@ class Table:
 
     @property
     def task(self) -> TaskName:
-        """Whether classes or numbers are to be predicted."""
+        """Whether classes, numbers or survival times are to be predicted."""
         return self.record.task
 
     @property
@@ -557,8 +594,10 @@ class Table:
 
     def __repr__(self) -> str:
         size = " of ".join(map(format_count, self.X.shape, ("sample", "feature")))
-        values = "numbers"
-        if self.task == "classification":
+        values = TASKS[self.task].noun
+        if self.task == "survival":
+            values = f"survival times ({self.record.events} events)"
+        elif self.task == "classification":
             shown = join_first([f"{label}: {count}" for label, count in self.record.classes])
             values = f"{len(self.record.classes)} classes ({shown})"
         counts = ((self.record.n_groups, "group"), (len(self.notes), "note"), (len(self.warnings), "warning"))
@@ -580,7 +619,7 @@ def make_table(
     """Return a table with the record of its data: sizes, classes and groups are counted, ``facts`` are the rest."""
     labels, counts = np.unique(y, return_counts=True) if task == "classification" else ((), ())
     record = DataRecord(
-        **{"rows_read": X.shape[0], "columns_read": X.shape[1] + 1, **facts},
+        **{**count_events(y), "rows_read": X.shape[0], "columns_read": X.shape[1] + 1, **facts},
         rows=X.shape[0],
         features=X.shape[1],
         task=task,
@@ -594,8 +633,11 @@ def make_table(
 @renamed(accept="treat_as_feature")
 def read_table(
     path: Any,
-    target: str,
+    target: str | None = None,
     *,
+    time: str | None = None,
+    event: str | None = None,
+    event_is: str | None = None,
     task: TaskName | None = None,
     groups: str | None = None,
     sites: str | None = None,
@@ -628,9 +670,14 @@ def read_table(
         first column without a name holds row names.
     target : str
         Column of the class labels, or of the numbers to predict.
-    task : {"classification", "regression"}, optional
-        Whether classes or numbers are to be predicted. By default, texts and few different whole numbers are classes,
-        fractions are numbers to predict, and many different whole numbers are an error.
+    time, event : str, optional
+        Instead of a target, the columns of survival times and of events: 1 or true where the event was seen at that
+        time, 0 or false where the row is censored. R's coding of 2 and 1 is known too.
+    event_is : str, optional
+        The value of ``event`` that is the event, where it is another one, such as ``"dead"``.
+    task : {"classification", "regression", "survival"}, optional
+        Whether classes, numbers or survival times are to be predicted. By default, texts and few different whole
+        numbers are classes, fractions are numbers to predict, and many different whole numbers are an error.
     groups : str, optional
         Column that says which samples belong together, such as those of one patient. It is not a feature.
     sites : str, optional
@@ -735,6 +782,16 @@ def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
         elif option.choices and value not in (*option.choices, default):
             choices = option.choices if default in option.choices else (*option.choices, default)
             raise ValueError(f"Expected {name} to be {quote_names(choices)}, got {value!r}.")
+    if (values["event"] is None) != (values["time"] is None) or (values["time"] and values["target"]):
+        raise ValueError(
+            "Expected time and event, the columns of survival times and of events, or a target; give both of the "
+            "first, or the last."
+        )
+    if values["event_is"] is not None and values["event"] is None:
+        raise ValueError("Expected event_is with event, the column of which it is a value.")
+    if values["target"] is None and values["time"] is None:
+        raise ValueError("Expected the name of the target, or time and event for survival times, got neither.")
+    values["target"] = values["time"] or values["target"]
     options = TableOptions(where=where, **values)
     roles = (*options.roles.values(), options.index, *options.ignore, *options.covariates)
     name, times = Counter(name for name in roles if name is not None).most_common(1)[0]
@@ -797,7 +854,7 @@ def _build_table(loaded: Loaded, options: TableOptions, source: str | None) -> T
     notes += [f"Left out what describes the samples: {quote_names(unnamed)}{ACCEPT_HINT}."] if unnamed else []
     features = without_columns(frame, (*roles.columns, *left, *options.ignore))
     X, roles = make_features(features, roles, options, notes)
-    y, task = make_target(roles[options.target], options, notes)
+    y, task = make_target(roles, options, notes)
     groups, sites = make_groups(roles, options), None if options.sites is None else as_labels(roles[options.sites])
     weights = None if options.weights is None else make_weights(roles[options.weights])
     if options.repeats == "drop":

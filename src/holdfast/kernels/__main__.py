@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.kernels import (
+    cox,
     effects,
     elastic_net,
     filters,
@@ -18,6 +19,8 @@ from holdfast.kernels import (
 from holdfast.kernels.elimination import scale_data
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import UNSCALED, Cells
+
+TIMES = np.array([(True, time) for time in range(4)], dtype=[("event", np.bool_), ("time", np.float64)])
 
 
 def main() -> None:
@@ -35,6 +38,7 @@ def main() -> None:
     intersections.move_shares(np.eye(2), np.ones(2), np.ones(2))
     _compile_selectors(np.eye(4), np.array([0, 0, 1, 1]))
     _compile_models(np.eye(4), np.array([0, 1, 0, 1]))
+    effects.held_out_effects(np.eye(4), TIMES, 0, [np.arange(4)], first, first)
     for n_classes in (2, 0):
         effects.held_out_effects(np.eye(4), np.array([0, 0, 1, 1]), n_classes, [np.arange(4)], first, first)
 
@@ -55,6 +59,11 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     linear.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
     svm.svm_elimination(X, signs)
     elastic_net.elastic_net_paths(X, signs, counts, family="logistic", n_lambdas=2, predict=True)
+    rows = cox.sort_rows(TIMES)
+    cox.score_tests(frozen(X, np.float64), rows, counts)
+    cox.column_concordances(frozen(X, np.float64), rows, counts)
+    cox.concordance(TIMES["time"], TIMES["event"], X[0], [0, 4])
+    elastic_net.elastic_net_paths(X, TIMES, counts, family="cox", n_lambdas=2)
 
 
 def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
@@ -71,6 +80,7 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
         regression.ridge_values(cells, numbers, 1.0, 0.0, True, UNSCALED, *results, wide)
     svm.svm_margins(cells, classes, 1.0, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
     svm.squared_hinge_margins(cells, classes, 1.0, 1.0, UNSCALED, np.zeros((2, 1)), np.zeros(1), np.zeros(1, np.bool_))
+    cox.ridge_risks(cells, TIMES, 1.0, UNSCALED)
     linear.training_spreads(np.eye(4), np.ones((1, 4)), np.zeros(1, np.int64), np.zeros(1, np.int64))
     regression.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.kernels.cox import survival_effects
 from holdfast.kernels.jit import exact_step, frozen, kernel
 
 Floats = NDArray[np.float64]
@@ -180,9 +181,9 @@ def held_out_effects(
     columns : ndarray (features × rows)
         The values of the features that take part, one feature after the other.
     target : ndarray
-        The class of each row, from 0, or the number to predict.
+        The class of each row, from 0, the number to predict, or records of event and time.
     n_classes : int
-        Number of classes; 0 for numbers.
+        Number of classes; 0 for other targets.
     tests : sequence of ndarray
         The rows that each split holds out.
     splits, features : ndarray
@@ -193,9 +194,14 @@ def held_out_effects(
     ndarray
         For two classes the probability that a row of the second is higher than one of the first (AUC, ties half) and
         the standardized difference of their means (Hedges' g); for more, the AUC of each class against all others; for
-        numbers the correlations of ranks (Spearman) and of values (Pearson).
+        numbers the correlations of ranks (Spearman) and of values (Pearson); for survival times the log hazard ratio
+        per standard deviation, and the concordance (Harrell's C).
     """
     effects = np.full((splits.size, effect_width(n_classes)), np.nan)
+    if target.dtype.names:
+        if splits.size:
+            survival_effects(columns, target, tests, splits, features, effects)
+        return effects
     starts = np.concatenate([[0], np.cumsum([rows.size for rows in tests])])
     if not (splits.size and starts[-1]):
         return effects

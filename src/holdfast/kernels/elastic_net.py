@@ -1,4 +1,4 @@
-r"""Elastic-net paths, logistic and linear, of many resamples of one data set, to the optimum.
+r"""Elastic-net paths, logistic, linear and Cox, of many resamples of one data set, to the optimum.
 
 For each resample and each :math:`\lambda`, with the resample's weights :math:`c_i`, the minimum of
 
@@ -7,7 +7,8 @@ For each resample and each :math:`\lambda`, with the resample's weights :math:`c
 
 over the intercept b and the weights β of columns that are standardized by the resample's weighted mean and standard
 deviation (glmnet's scale). :math:`\rho` is ``l1_ratio`` and :math:`\lambda` the selectors' ``penalty_strength``; the
-loss is log(1 + exp(-y f)) or (y - f)²/2.
+loss is log(1 + exp(-y f)), (y - f)²/2, or Cox's: minus the log partial likelihood, over the sum of the weights, without
+intercept (:mod:`holdfast.kernels.cox`).
 
 The optimality conditions hold to 1e-9 of λ ρ, or to 1e-14 where that is less, for standardized columns (and y, if
 linear). Every lambda is solved, on separable data too, or an error is raised. Columns that are constant on a resample
@@ -23,6 +24,9 @@ on the support (the columns with a weight, listed in ``support``), reused as far
 (``counts[FACTORED]``); or, with DUAL, of the n × n matrix l₂ + ZᵀZ, where the support is larger than the data has rows.
 Columns that depend on others are noticed by their pivot and shifted out of the support (:func:`_slide`).
 
+Of Cox's loss the curvature is no diagonal: what the model is made of are the columns that ``transform`` makes, whose
+products are H. ``gain`` goes with W; in other losses it is 0.
+
 Covariates are columns without a penalty: the first ``free`` rows of the data, always in the working set and in the
 support, whatever their sign.
 """
@@ -36,6 +40,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from holdfast.kernels.covariates import fit_covariates
+from holdfast.kernels.cox import FIRST, LAST, curvature, evaluate, sort_rows, transform
 from holdfast.kernels.jit import frozen, inlined_step, kernel, summing_kernel, summing_step
 from holdfast.kernels.tolerances import column_units
 
@@ -54,7 +59,7 @@ MAX_PASSES = 200
 DEPENDENT = 1e-11  # a pivot below this share of its diagonal entry means a column that is a combination of others
 TIED = 1e-9
 
-Family = Literal["logistic", "linear"]
+Family = Literal["logistic", "linear", "cox"]
 
 TOLERANCE, ROUNDING, PASSING = 1e-9, 1e-14, 1e-3
 """Largest violation, relative to l1, where a solution is recorded; its floor; and where the path only passes."""
@@ -77,6 +82,9 @@ class Data(NamedTuple):
     c: Floats  # weights of the rows, with sum 1
     spread: Floats  # 1 / c, 0 in the padding
     linear: bool
+    cox: int  # the number of rows but the padding, which are sorted as ``cox.sort_rows`` does; 0 for other losses
+    deaths: Floats  # cox: the weight of the events of a time, at its first row
+    flags: Ints  # cox: where strata begin and end
     free: int  # so many of the first features have no penalty
 
 
@@ -86,6 +94,7 @@ class Point(NamedTuple):
     f: Floats  # linear predictor
     r: Floats  # minus the loss's slope
     W: Floats  # the loss's curvature
+    gain: Floats
     numbers: Floats
 
 
@@ -107,6 +116,8 @@ class Model(NamedTuple):
     """The quadratic model on the working set, with weights W that may lag behind the point's."""
 
     W: Floats
+    gain: Floats
+    turned: Floats  # cox: transformed columns, where rows hold their products
     mean: Floats
     curvature: Floats
     rows: Floats  # with GRAM the centered Gram matrix, else the centered columns times root W
@@ -132,6 +143,7 @@ class Step(NamedTuple):
     f: Floats
     r: Floats
     W: Floats
+    gain: Floats
     numbers: Floats
 
 
@@ -188,15 +200,23 @@ def elastic_net_paths(
 ) -> Paths:
     """Solve every resample at every lambda.
 
-    ``y`` is -1 and 1 for the logistic family. Row m of ``counts`` (M × n) says how often, or with which weight, each
-    row of ``X`` is in resample m. ``lambdas`` are shared (L) or per resample (M × L), in any order; by default each
-    resample has ``n_lambdas``, geometric from its largest useful one down to ``lambda_min_ratio`` of it (1e-4 if X has
-    more rows than columns, else 1e-2). With ``stop_at``, a path goes no further than the lambda by which so
-    many columns have entered: beyond it no column is listed, and intercepts are ``nan``.
+    ``y`` is -1 and 1 for the logistic family, and an array of event, time and maybe stratum for Cox's. Row m of
+    ``counts`` (M × n) says how often, or with which weight, each row of ``X`` is in resample m. ``lambdas`` are shared
+    (L) or per resample (M × L), in any order; by default each resample has ``n_lambdas``, geometric from its largest
+    useful one down to ``lambda_min_ratio`` of it (1e-4 if X has more rows than columns, else 1e-2). With ``stop_at``, a
+    path goes no further than the lambda by which so many columns have entered: beyond it no column is listed, and
+    intercepts are ``nan``.
 
     ``covariates`` (n × q, logistic family) are columns without a penalty. Their weights are not returned, and the
     intercepts are those next to covariates with mean 0 in the resample.
     """
+    if family == "cox":
+        if covariates is not None or predict:
+            raise ValueError("Expected neither covariates nor predict for the Cox family.")
+        sorted_rows = sort_rows(np.asarray(y))
+        X, counts = np.asarray(X)[sorted_rows.order], np.asarray(counts)[:, sorted_rows.order]
+        time = np.cumsum(sorted_rows.new_time)  # numbers of times in the order of rows, across strata
+        y = np.column_stack([time, sorted_rows.event, sorted_rows.stratum])
     X, y, counts = _check_rows(X, y, counts, family, l1_ratio)
     if covariates is not None and (predict or family == "linear"):
         raise ValueError("Expected family 'logistic' without predict where there are covariates.")
@@ -237,12 +257,12 @@ def _check_rows(
     X: ArrayLike, y: ArrayLike, counts: ArrayLike, family: Family, l1_ratio: float
 ) -> tuple[Floats, Floats, Floats]:
     X, y, counts = frozen(X, np.float64), frozen(y, np.float64), frozen(counts, np.float64)
-    if X.ndim != 2 or y.shape != X.shape[:1] or counts.shape[1:] != y.shape or not len(counts):
+    if X.ndim != 2 or len(y) != len(X) or counts.shape[1:] != y.shape[:1] or not len(counts):
         raise ValueError(
             f"Expected X (n, d), y (n,) and counts (M, n), got shapes {X.shape}, {y.shape} and {counts.shape}."
         )
-    if family not in ("logistic", "linear"):
-        raise ValueError(f"Expected family 'logistic' or 'linear', got {family!r}.")
+    if family not in ("logistic", "linear", "cox") or y.ndim != 1 + (family == "cox"):
+        raise ValueError(f"Expected family 'logistic' or 'linear', or 'cox' with events and times, got {family!r}.")
     if not 0 < l1_ratio <= 1:
         raise ValueError(f"Expected l1_ratio above 0 and at most 1, got {l1_ratio}. Without it no column is left out.")
     if not (np.isfinite(X).all() and np.isfinite(y).all()):
@@ -284,6 +304,8 @@ def _standardize(
 ) -> _Standardized:
     rows = np.flatnonzero(c)
     d, n = X.shape[1], rows.size
+    if family == "cox":
+        return _standardize_cox(X, y, c, resample, buffer, rows)
     if n == 0 or np.ptp(y[rows]) == 0:
         raise ValueError(
             f"Expected {'both classes' if family == 'logistic' else 'a y that varies'} in resample {resample}, got "
@@ -316,8 +338,43 @@ def _standardize(
             f"Expected numbers whose squares can be computed, got larger or smaller ones in resample {resample}; "
             f"rescale the columns of X, or y."
         )
-    data = Data(whole, target, kept, spread, family == "linear", free.shape[1])
+    data = Data(whole, target, kept, spread, family == "linear", 0, np.zeros(1), np.zeros(1, np.int64), free.shape[1])
     return _Standardized(data, means, scales, mean, scale, intercept, start, largest)
+
+
+def _standardize_cox(X: Floats, y: Floats, c: Floats, resample: int, buffer: Floats, rows: Ints) -> _Standardized:
+    """The same for rows in the order of time; the columns of ``y`` are the number of the time, event and stratum."""
+    time, event, stratum = y[rows].T
+    if not event.any():
+        raise ValueError(f"Expected events in resample {resample}, got censored rows only; stratify the resampling.")
+    d, n = X.shape[1], rows.size
+    weights, spread, target, deaths = np.zeros((4, _padded(n)))
+    weights[:n] = c[rows] / c[rows].sum()
+    spread[:n] = 1 / weights[:n]
+    target[:n] = weights[:n] * event
+    new_stratum = np.diff(stratum, prepend=-1) != 0
+    first = np.flatnonzero(np.diff(time, prepend=-1) != 0)
+    deaths[first] = np.add.reduceat(target[:n], first)
+    flags = np.zeros(_padded(n), np.int64)
+    flags[:n] = FIRST * new_stratum + LAST * np.append(new_stratum[1:], True)
+    columns = buffer[: d * weights.size].reshape(d, weights.size)
+    r, W, gain = np.zeros((3, weights.size))
+    evaluate_at(n, np.zeros(weights.size), weights, target, deaths, flags, r, W, gain)
+    means, scales = np.empty(d), np.empty(d)
+    largest = _standardize_columns(X, rows, weights, r, columns, means, scales)
+    if not (np.isfinite(scales).all() and (scales > LEAST_SCALE).all()):
+        raise ValueError(
+            f"Expected numbers whose squares can be computed, got larger or smaller ones in resample {resample}; "
+            f"rescale the columns of X."
+        )
+    data = Data(columns, target, weights, spread, False, n, deaths, flags, 0)
+    return _Standardized(data, means, scales, 0.0, 1.0, 0.0, np.zeros(0), largest)
+
+
+@summing_kernel
+def evaluate_at(n, f, c, events, deaths, flags, r, W, gain):  # type: ignore[no-untyped-def]
+    """Cox's loss at a linear predictor, for callers that are not compiled."""
+    return evaluate(n, f, c, events, deaths, flags, r, W, gain)
 
 
 def _solve(
@@ -434,7 +491,7 @@ def start(data: Data, intercept: float, free: Floats) -> tuple[Point, Working, M
     d, n = data.X.shape
     width = min(d, n)
     most = d if data.free else width  # a support next to covariates is never solved by rows
-    point = Point(np.full(n, intercept), np.zeros(n), np.zeros(n), np.array([intercept, 0.0, 0.0]))
+    point = Point(np.full(n, intercept), np.zeros(n), np.zeros(n), np.zeros(n), np.array([intercept, 0.0, 0.0]))
     bound, size = np.full(d, np.inf), np.zeros(1, np.int64)
     work = Working(
         np.zeros(d, np.int64), np.zeros(d), np.zeros(d), np.zeros((3, d)), np.zeros(3), bound, np.zeros(n),
@@ -444,11 +501,15 @@ def start(data: Data, intercept: float, free: Floats) -> tuple[Point, Working, M
     work.ids[: data.free], work.w[: data.free], bound[: data.free] = np.arange(data.free), free, -np.inf
     rows, L, support = np.empty((d, width)), np.empty((most + 1, most + 1)), np.zeros(d, np.int64)
     counts = np.array([0, 0, 0, 0, 1, 0, data.free])
-    model = Model(np.zeros(n), np.zeros(d), np.zeros(d), rows, L, support, np.zeros(BLOCK), counts, np.zeros(2))
+    turned = np.empty((d if data.cox else 1, n))
+    curvatures, means = np.zeros((2, d))
+    model = Model(
+        np.zeros(n), np.zeros(n), turned, means, curvatures, rows, L, support, np.zeros(BLOCK), counts, np.zeros(2)
+    )
     v, pull, x, old, delta = np.zeros((5, d))
-    image, f, r, W = np.zeros((4, n))
+    image, f, r, W, gain = np.zeros((5, n))
     ids, moved, dual = np.zeros(d, np.int64), np.zeros(max(width, n)), np.zeros(width)
-    step = Step(v, pull, x, old, delta, ids, moved, dual, image, f, r, W, np.zeros(3))
+    step = Step(v, pull, x, old, delta, ids, moved, dual, image, f, r, W, gain, np.zeros(3))
     return point, work, model, step
 
 
@@ -539,7 +600,7 @@ def _settle(data, point, work):  # type: ignore[no-untyped-def]
     for i in range(point.f.size):
         point.f[i] = point.numbers[INTERCEPT]
     add_rows(data.X, work.ids, work.size[0], work.w, point.f)
-    point.numbers[LOSS], point.numbers[SURPLUS] = evaluate_loss(data, point.f, point.r, point.W)
+    point.numbers[LOSS], point.numbers[SURPLUS] = evaluate_loss(data, point.f, point.r, point.W, point.gain)
 
 
 @summing_step
@@ -674,7 +735,7 @@ def _step_on_support(data, point, work, model, step, l1, l2):  # type: ignore[no
     conjugate = _turn(data, point, work, model, step, l1, l2)
     n, support, delta, numbers, free = model.counts[SUPPORT], model.support, step.delta, step.numbers, data.free
     numbers[SHIFT] = numbers[OLD_SHIFT] + conjugate * numbers[SHIFT]
-    slope, curvature = point.numbers[SURPLUS] * numbers[SHIFT], 0.0
+    slope, bend = point.numbers[SURPLUS] * numbers[SHIFT], 0.0
     for k in range(free, w.size):
         if w[k] == 0:
             delta[k] = 0
@@ -682,12 +743,15 @@ def _step_on_support(data, point, work, model, step, l1, l2):  # type: ignore[no
         k = support[i]
         delta[k] = step.x[i] + conjugate * delta[k]
         slope += step.pull[i] * delta[k]
-        curvature += l2 * delta[k] * delta[k]
+        bend += l2 * delta[k] * delta[k]
     for k in range(free):
-        curvature -= l2 * delta[k] * delta[k]
-    for i in range(step.image.size):
-        curvature += point.W[i] * step.image[i] * step.image[i]
-    length = slope / curvature
+        bend -= l2 * delta[k] * delta[k]
+    if data.cox:
+        bend += curvature(data.cox, step.image, point.gain, point.W)
+    else:
+        for i in range(step.image.size):
+            bend += point.W[i] * step.image[i] * step.image[i]
+    length = slope / bend
     for k in range(free, w.size):
         if w[k] != 0 and w[k] * (w[k] + length * delta[k]) <= 0:
             return False
@@ -747,13 +811,17 @@ def _step_by_model(data, point, work, model, step, l1, l2, tolerance):  # type: 
 def _move(data, point, work, step, length, l1, l2):  # type: ignore[no-untyped-def]
     """Take the step, halved until the objective does not rise; return whether it was taken."""
     w, delta, free = work.w[: work.size[0]], step.delta, data.free
-    start = point.numbers[LOSS] + _penalty(w[free:], delta[free:], 0.0, l1, l2)
+    cost = _penalty(w[free:], delta[free:], 0.0, l1, l2)
+    start = point.numbers[LOSS] + cost
+    highest = start * (1 + 1e-13)
+    if data.cox:  # this loss may be below 0, and the sum about 0
+        highest = start + 1e-13 * (abs(point.numbers[LOSS]) + cost)
     loss, surplus, falls = 0.0, 0.0, False
     for _ in range(MAX_HALVINGS):
         for i in range(step.f.size):
             step.f[i] = point.f[i] + length * step.image[i]
-        loss, surplus = evaluate_loss(data, step.f, step.r, step.W)
-        falls = loss + _penalty(w[free:], delta[free:], length, l1, l2) <= start * (1 + 1e-13)
+        loss, surplus = evaluate_loss(data, step.f, step.r, step.W, step.gain)
+        falls = loss + _penalty(w[free:], delta[free:], length, l1, l2) <= highest
         if falls or length < 2e-6:
             break
         length /= 2
@@ -763,6 +831,7 @@ def _move(data, point, work, step, length, l1, l2):  # type: ignore[no-untyped-d
         w[k] += length * delta[k]  # a full step to zero ends in zero exactly
     for i in range(step.f.size):
         point.f[i], point.r[i], point.W[i] = step.f[i], step.r[i], step.W[i]
+        point.gain[i] = step.gain[i]
     point.numbers[INTERCEPT] += length * step.numbers[SHIFT]
     point.numbers[LOSS], point.numbers[SURPLUS] = loss, surplus
     return True
@@ -820,9 +889,11 @@ def _log_one_plus(e):  # type: ignore[no-untyped-def]
 
 
 @inlined_step
-def evaluate_loss(data, f, r, W):  # type: ignore[no-untyped-def]
+def evaluate_loss(data, f, r, W, gain):  # type: ignore[no-untyped-def]
     """Fill in minus the slope and the curvature of the loss at f; return the loss and the sum of r."""
     y, c = data.y, data.c
+    if data.cox:
+        return evaluate(data.cox, f, c, y, data.deaths, data.flags, r, W, gain), 0.0
     loss, surplus = 0.0, 0.0
     if data.linear:
         for i in range(f.size):
@@ -911,9 +982,9 @@ def renew_model(point, work, model):  # type: ignore[no-untyped-def]
     """Take over the point's weights; rows are still to be made."""
     total = 0.0
     for i in range(point.W.size):
-        model.W[i] = point.W[i]
+        model.W[i], model.gain[i] = point.W[i], point.gain[i]
         total += point.W[i]
-    model.numbers[WEIGHT] = total
+    model.numbers[WEIGHT] = total if total > 0 else 1.0  # Cox's curvature is 0 where no row outlives an event
     model.counts[GRAM] = work.size[0] <= model.rows.shape[1]
     model.counts[MADE] = model.counts[FACTORED] = model.counts[STALE] = 0
 
@@ -923,9 +994,15 @@ def extend_model(data, work, model):  # type: ignore[no-untyped-def]
     """Make the rows that the model lacks; say that it is stale if its Gram matrix would be larger than the data."""
     first, last = model.counts[MADE], work.size[0]
     if model.counts[GRAM] and last <= model.rows.shape[1]:
-        _make_gram_rows(data.X, work.ids, model, first, last)
+        if data.cox:
+            _make_cox_rows(data, work.ids, model, first, last, model.turned)
+            _make_products(model, first, last)
+        else:
+            _make_gram_rows(data.X, work.ids, model, first, last)
     elif model.counts[GRAM]:
         model.counts[STALE] = 1
+    elif data.cox:
+        _make_cox_rows(data, work.ids, model, first, last, model.rows)
     else:
         _make_root_rows(data.X, work.ids, model, first, last)
     model.counts[MADE] = last
@@ -950,6 +1027,27 @@ def _make_gram_rows(X, ids, model, first, last):  # type: ignore[no-untyped-def]
             rows[k, t] -= mean[k] * mean[t] * model.numbers[WEIGHT]
             rows[t, k] = rows[k, t]
         model.curvature[k] = rows[k, k]
+
+
+@summing_step
+def _make_cox_rows(data, ids, model, first, last, rows):  # type: ignore[no-untyped-def]
+    """Fill in the columns whose products are the curvature of Cox's loss."""
+    n, root = data.cox, np.empty(data.cox)
+    for i in range(n):
+        root[i] = np.sqrt(model.W[i])
+    for k in range(first, last):
+        rows[k, n:] = 0.0
+        transform(n, data.X[ids[k]], model.gain, root, rows[k])
+        model.mean[k] = 0.0
+        model.curvature[k] = dot(rows[k], rows[k])
+
+
+@summing_step
+def _make_products(model, first, last):  # type: ignore[no-untyped-def]
+    for k in range(first, last):
+        for t in range(k + 1):
+            model.rows[k, t] = dot(model.turned[k], model.turned[t])
+            model.rows[t, k] = model.rows[k, t]
 
 
 @summing_step

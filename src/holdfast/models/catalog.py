@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 
 from holdfast.declared import About, Parameter, Registry, describe_parameters
-from holdfast.targets import TaskName
+from holdfast.models.cox import CoxRidge, EqualRisk
+from holdfast.targets import CLASSES_OR_NUMBERS, TaskName
 
 Exactness = Literal["identical", "optimum"]
 Make = Callable[..., Any]
@@ -96,7 +97,8 @@ def _declare(
 
 
 @_declare("knn", "Nearest neighbors on scaled features.", "nearest neighbors",
-          recognized={KNeighborsClassifier: "identical", KNeighborsRegressor: "identical"})  # fmt: skip
+          recognized={KNeighborsClassifier: "identical", KNeighborsRegressor: "identical"},
+          needs=(CLASSES_OR_NUMBERS,))  # fmt: skip
 def nearest_neighbors(task: TaskName, n_neighbors: int = 3) -> Any:
     """Make nearest neighbors on scaled features.
 
@@ -111,11 +113,12 @@ def nearest_neighbors(task: TaskName, n_neighbors: int = 3) -> Any:
     return make_pipeline(StandardScaler(), make(n_neighbors))
 
 
-@_declare("linear", "Ridge or logistic regression on scaled features.", "penalized regression",
-          recognized={LogisticRegression: "optimum", Ridge: "identical"},
-          phrases={"LogisticRegression": "penalized logistic regression", "Ridge": "ridge regression"})  # fmt: skip
+@_declare("linear", "Ridge, logistic or Cox regression on scaled features.", "penalized regression",
+          recognized={LogisticRegression: "optimum", Ridge: "identical", CoxRidge: "identical"},
+          phrases={"LogisticRegression": "penalized logistic regression", "Ridge": "ridge regression",
+                   "CoxRidge": "Cox's proportional hazards model with a ridge penalty"})  # fmt: skip
 def linear_model(task: TaskName, C: float = 1.0) -> Any:
-    """Make ridge or logistic regression on scaled features.
+    """Make ridge, logistic or Cox regression on scaled features.
 
     Parameters
     ----------
@@ -124,6 +127,8 @@ def linear_model(task: TaskName, C: float = 1.0) -> Any:
     C : float
         Inverse of the strength of the penalty.
     """
+    if task == "survival":
+        return make_pipeline(StandardScaler(), CoxRidge(alpha=1 / C))
     model = Ridge(alpha=1 / C) if task == "regression" else LogisticRegression(C=C, max_iter=10_000)
     return make_pipeline(StandardScaler(), model)
 
@@ -136,7 +141,7 @@ def least_squares() -> Any:
 
 
 @_declare("svm", "Support vector machine on scaled features.", "a support vector machine", SVC, SVR, LinearSVC,
-          recognized={SVC: "optimum", LinearSVC: "optimum"})  # fmt: skip
+          recognized={SVC: "optimum", LinearSVC: "optimum"}, needs=(CLASSES_OR_NUMBERS,))  # fmt: skip
 def support_vectors(task: TaskName, C: float = 1.0, kernel: str = "rbf") -> Any:
     """Make a support vector machine on scaled features.
 
@@ -153,7 +158,7 @@ def support_vectors(task: TaskName, C: float = 1.0, kernel: str = "rbf") -> Any:
 
 
 @_declare("forest", "Random forest.", "a random forest", RandomForestClassifier, RandomForestRegressor,
-          reference="breiman2001")  # fmt: skip
+          reference="breiman2001", needs=(CLASSES_OR_NUMBERS,))  # fmt: skip
 def random_forest(task: TaskName, n_estimators: int = 100) -> Any:
     """Make a random forest.
 
@@ -171,7 +176,7 @@ def random_forest(task: TaskName, n_estimators: int = 100) -> Any:
 _declare("naive_bayes", "Gaussian naive Bayes.", "Gaussian naive Bayes", GaussianNB, needs=("classes",))(GaussianNB)
 
 
-@_declare("baseline", "What the target alone tells: the mean, or the shares of the classes.",
+@_declare("baseline", "What the target alone tells: the mean, the shares of the classes, or one risk for all.",
           "a baseline without features",
           recognized={DummyClassifier: "identical", DummyRegressor: "identical"})  # fmt: skip
 def baseline(task: TaskName) -> Any:
@@ -182,4 +187,6 @@ def baseline(task: TaskName) -> Any:
     task : str
         What is predicted.
     """
+    if task == "survival":
+        return EqualRisk()
     return DummyRegressor() if task == "regression" else DummyClassifier()

@@ -25,6 +25,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
+from holdfast.kernels.cox import ridge_risks
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import MIN_MAX, STANDARD, UNSCALED, linear_values
 from holdfast.kernels.neighbors import neighbor_means, neighbor_votes
@@ -33,6 +34,7 @@ from holdfast.kernels.ridge import fit_ridge_logistic
 from holdfast.kernels.svm import squared_hinge_margins, svm_margins
 from holdfast.models.block import Block, Floats, Ints, Predictions
 from holdfast.models.catalog import Exactness
+from holdfast.models.cox import CoxRidge
 
 MAX_COLUMNS_OF_A_TREE = 15
 """Columns up to which scikit-learn's ``algorithm="auto"`` searches a tree, with fewer neighbors than half the rows."""
@@ -378,6 +380,17 @@ def _find_shares(margins: Floats) -> Floats:
     return raised / raised.sum(axis=1, keepdims=True)
 
 
+class CoxRisks(BlockModel):
+    """CoxRidge, which fits a cell by itself in the same way."""
+
+    answers = frozenset({"predict"})
+    exactness = "identical"
+
+    def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
+        values, weights, failed = ridge_risks(block.cells, block.y, float(self.parameters["alpha"]), self.scaling)
+        return Predictions(block.starts, values, coefficients=block.cut_weights(weights)), failed
+
+
 # What is understood
 
 
@@ -517,6 +530,9 @@ RECOGNIZED: dict[type, Recognized] = {
         "solver": one_of(*DIRECT, "lsqr", "sparse_cg", "sag", "saga"),
         "tol": at_most(1e-4),
         "max_iter": NONE,
+    }),
+    CoxRidge: Recognized(CoxRisks, 0, 0, {
+        "alpha": is_positive,
     }),
     LinearRegression: Recognized(LeastSquares, 0, 0, {
         "tol": at_most(1e-6),

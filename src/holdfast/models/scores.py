@@ -19,7 +19,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.metrics import get_scorer, make_scorer
 
 from holdfast.declared import About, Registry
+from holdfast.kernels.cox import concordance
 from holdfast.models.block import ANSWERS, Floats, Ints, Predictions
+from holdfast.models.cox import concordance_score, risk_sign
+from holdfast.targets import TIMES_AND_EVENTS
 from holdfast.text import join_first
 
 MAX_AT_ONCE = 2**16
@@ -714,6 +717,28 @@ def neg_max_error(cells: Cells, truth: Floats, predicted: Floats) -> Floats:
     return -np.maximum.reduceat(np.abs(truth - predicted), cells.starts[:-1])
 
 
+# Survival times
+
+
+def concordance_index(cells: Cells) -> Floats:
+    """Share of comparable pairs of rows of which the one with the higher risk has the event first (Harrell's C)."""
+    risk = cells.predictions.predict
+    if cells.truth.dtype.names is None or risk is None:
+        return cells.undefined
+    return concordance(cells.truth["time"], cells.truth["event"], risk, cells.starts)
+
+
+SCORES.add(
+    Score(
+        about=About(
+            name="concordance", label="C", summary=_first_line(concordance_index),
+            methods="Harrell's concordance index", reference="harrell1982", needs=(TIMES_AND_EVENTS,),
+        ),
+        scorer=concordance_score, block=concordance_index, low=0.0, high=1.0,
+    )
+)  # fmt: skip
+
+
 # Scorers of scikit-learn
 
 ScikitScorer = type(make_scorer(lambda truth, predicted: 0.0))
@@ -965,6 +990,8 @@ def ask_model(model: Any, X: Any, methods: Iterable[str], classes: NDArray[Any] 
     if classes is not None and not (is_classifier(model) and np.array_equal(getattr(model, "classes_", ()), classes)):
         return None
     answers: dict[str, Any] = {name: _as_stored(name, getattr(model, name)(X), classes) for name in methods}
+    if risk_sign(model) < 0 and answers.get("predict") is not None:
+        answers["predict"] = -answers["predict"]
     if any(values is None for values in answers.values()):
         return None
     n = max(map(len, answers.values()), default=0)

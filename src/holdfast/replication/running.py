@@ -87,7 +87,11 @@ def warn_of_cut(result: StudyTables, cut: int | None) -> list[str]:
 
 
 def warn_of_classes(result: StudyTables) -> list[str]:
-    """Name the class of which a half has few rows."""
+    """Name the class of which a half has few rows, or state that it has few events."""
+    events = result.data.events
+    if events is not None and events // 2 < FEWEST_OF_CLASS:
+        few = format_count(events // 2, "event")
+        return [f"A half has only {few}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
     return _warn_of_rarest([(label, count // 2) for label, count in result.data.classes], "row")
 
 

@@ -273,14 +273,16 @@ sites 6 (5 to 7).
     }
     halves = itertools.chain(*pairs, *itertools.chain(*without.values()))
     strata = data.target.strata
+    n_strata = 0 if strata is None else np.unique(strata).size
     subsets = [
         subset  # with rows of every stratum
         for subset in dict.fromkeys(halves)
-        if strata is None or np.unique(strata[np.isin(codes, list(subset))]).size == np.unique(strata).size
+        if strata is None or np.unique(strata[np.isin(codes, list(subset))]).size == n_strata
     ]
     within = halve_rows(data, codes, n_pairs, seed)
     alone = [half[codes[half] == site] for half in within[: 2 * SITE_PAIRS] for site in range(n_sites)]
-    usable = [part.size > 1 and np.unique(data.target[part]).size >= max(data.n_classes, 2) for part in alone]
+    varied = data.target.values if strata is None else strata
+    usable = [part.size > 1 and np.unique(varied[part]).size >= max(n_strata, 2) for part in alone]
     rows = [
         np.arange(len(codes)), *(np.flatnonzero(np.isin(codes, list(subset))) for subset in subsets), *within,
         *(part for part, is_usable in zip(alone, usable, strict=True) if is_usable),

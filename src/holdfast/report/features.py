@@ -77,7 +77,7 @@ def _pick_rows(values: NDArray[np.float64]) -> tuple[float, ...]:
 
 def _rows_by_group(result: StudyTables, options: ReportOptions) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
     """The features of the study and the group of each row, if the target was given with them."""
-    if options.X is None or options.y is None:
+    if options.X is None or options.y is None or result.task == "survival":
         return None
     X = np.asarray(match_columns(options.X, result.feature_names), dtype=np.float64)
     if result.classes is None:

@@ -107,6 +107,8 @@ def _sentences(findings: Findings) -> list[str]:
     data, record = result.plan["data"], result.data
     counts = (f"{count:,} of class {shorten(label, 40)}" for label, count in record.classes)
     classes = f" ({join_first(counts, MAX_NAMED)})" if record.classes else ""
+    if record.events is not None:
+        classes = f" ({record.events:,} with the event; median time {record.follow_up:g})"
     families = format_count(len(result.families), "selector")
     names = ", ".join(_describe_selector(findings, name) for name in result.families)
     seeds = (
@@ -314,6 +316,8 @@ def describe_data(record: DataRecord) -> list[tuple[str, str]]:
     facts = [("Data", shape)]
     counts = join_first((f"{shorten(label, 40)} ({count:,})" for label, count in record.classes), MAX_CLASSES)
     classes = f"{len(record.classes)} classes: {counts}" if record.classes else TASKS[record.task].noun
+    if record.events is not None:
+        classes += f", {format_count(record.events, 'event')}"
     facts.append(("Target", classes if record.target is None else f"{shorten(record.target, 60)}, {classes}"))
     if record.n_groups is not None:
         named = "" if record.groups is None else f"{shorten(record.groups, 60)}, "

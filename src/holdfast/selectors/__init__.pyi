@@ -1,6 +1,7 @@
 from .base import Selector as Selector
 from .catalog import SELECTORS as SELECTORS
 from .catalog import NamedSelector as NamedSelector
+from .elastic_net import CoxLasso as CoxLasso
 from .elastic_net import ElasticNetCV as ElasticNetCV
 from .elastic_net import ElasticNetPath as ElasticNetPath
 from .elimination import SVMRFE as SVMRFE
@@ -19,5 +20,7 @@ from .mrmr import mrmr_terms as mrmr_terms
 from .prefiltered import Prefiltered as Prefiltered
 from .stability_selection import StabilitySelection as StabilitySelection
 from .stability_selection import path_strengths as path_strengths
+from .survival import CoxConcordance as CoxConcordance
+from .survival import CoxScore as CoxScore
 from .wrapping import EnsembleSelector as EnsembleSelector
 from .wrapping import GroupedSelector as GroupedSelector

@@ -39,7 +39,7 @@ from holdfast.selection import (
     fewer_note,
     tie_ranks,
 )
-from holdfast.targets import Target
+from holdfast.targets import Target, read_survival
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -137,13 +137,26 @@ class Batch(Data):
 
 def checked_target(y: NDArray[Any], classes: bool) -> Target:
     """The target of a selector that takes it for classes, or for numbers; raise if it holds none."""
+    if y.dtype.names:
+        raise ValueError(
+            f"Expected {'classes' if classes else 'numbers'} in y, got survival times; selectors for these are "
+            "CoxScore, CoxConcordance, CoxLasso and Variance."
+        )
     if classes:
         check_classification_targets(y)
     return Target.of(y, classes)
 
 
+def check_events(target: Target, counts: Ints) -> None:
+    """Raise unless a resample of survival times holds an event."""
+    if not (counts * target.values["event"]).any():
+        raise ValueError("Expected events among the rows that features are selected on, got censored rows only.")
+
+
 def plain_target(y: Any) -> Any:
     """A target whose entries are objects as texts or numbers, or raise; others are for scikit-learn to check."""
+    if getattr(getattr(y, "dtype", None), "names", None):
+        return read_survival(y)
     if not (isinstance(y, (list, tuple)) or str(getattr(y, "dtype", "")) == "object") or not len(y):
         return y
     widths = {len(entry) if isinstance(entry, (list, tuple, np.ndarray)) else 0 for entry in y}
@@ -529,6 +542,10 @@ class Selector(SelectorMixin, BaseEstimator):
         """What is to be predicted, as this selector sees it."""
         return checked_target(y, self.needs_classes)
 
+    def _plain_target(self, y: Any) -> Any:
+        """The target as an array, of texts, numbers or survival times."""
+        return plain_target(y)
+
     # One fit
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -552,7 +569,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Self:
         """Fit a batch of one resample; set the fitted attributes, under scikit-learn's names."""
-        X, y = validate_data(self, X, plain_target(y), dtype=np.float64, ensure_min_samples=2)
+        X, y = validate_data(self, X, self._plain_target(y), dtype=np.float64, ensure_min_samples=2)
         check_magnitude(X)
         counts = whole_counts(sample_weight, X.shape[0])
         data = Data(X, self._target(y), row_groups(groups, X.shape[0]), [{}], [self])

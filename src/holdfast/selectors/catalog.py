@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from holdfast.declared import About, Parameter, Registry, describe_parameters
 from holdfast.models.catalog import random_forest
-from holdfast.selectors.elastic_net import ElasticNetCV, ElasticNetPath
+from holdfast.selectors.elastic_net import CoxLasso, ElasticNetCV, ElasticNetPath
 from holdfast.selectors.elimination import SVMRFE, HybridRFE, LinearSVMWeights
 from holdfast.selectors.filters import (
     AnovaF,
@@ -37,7 +37,9 @@ from holdfast.selectors.filters import (
 from holdfast.selectors.mrmr import MRMR
 from holdfast.selectors.prefiltered import Prefiltered
 from holdfast.selectors.stability_selection import StabilitySelection
+from holdfast.selectors.survival import CoxConcordance, CoxScore
 from holdfast.selectors.wrapping import EnsembleSelector, GroupedSelector
+from holdfast.targets import CLASSES_OR_NUMBERS
 
 Make = Callable[..., Any]
 Resolve = Callable[..., Any]
@@ -122,7 +124,7 @@ SELECTORS = SelectorRegistry("selector", where="holdfast.selectors.SELECTORS")
 
 for _selector in (
     AnovaF, Variance, Golub, GolubVariance, InformationGain, SymmetricalUncertaintyFilter, MRMR, ReliefF,
-    LinearSVMWeights, SVMRFE, HybridRFE,
+    LinearSVMWeights, SVMRFE, HybridRFE, CoxScore, CoxConcordance, CoxLasso,
 ):  # fmt: skip
     SELECTORS.add(_selector)
 
@@ -151,7 +153,7 @@ def correlation(k: int = 10) -> SelectKBest:
 
 
 @_declare(About(name="mutual_info", label="Mutual information", methods="mutual information",
-                summary="Most mutual information, by nearest neighbors."))  # fmt: skip
+                summary="Most mutual information, by nearest neighbors.", needs=(CLASSES_OR_NUMBERS,)))  # fmt: skip
 def mutual_information(task: str, k: int = 10) -> SelectKBest:
     """Make a filter by mutual information with the target, estimated by nearest neighbors.
 
@@ -272,7 +274,8 @@ def prefiltered(
 
 
 @_declare(About(name="rfe", label="Recursive elimination", summary="Recursive elimination by a linear model.",
-                methods="recursive feature elimination", reference="guyon2002"), RFE)  # fmt: skip
+                methods="recursive feature elimination", reference="guyon2002",
+                needs=(CLASSES_OR_NUMBERS,)), RFE)  # fmt: skip
 def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
     """Make scikit-learn's recursive feature elimination by a linear model on scaled features.
 
@@ -291,7 +294,7 @@ def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
 
 _declare(
     About(name="forest", label="Random forest", summary="Importance in a random forest; sizes=10 by default.",
-          methods="importance in a random forest", reference="breiman2001"),
+          methods="importance in a random forest", reference="breiman2001", needs=(CLASSES_OR_NUMBERS,)),
     RandomForestClassifier, RandomForestRegressor, sizes=10,
 )(random_forest)  # fmt: skip
 
@@ -310,7 +313,8 @@ def _boosted(model: Any, k: int) -> SelectFromModel:
 
 
 @_declare(About(name="lightgbm", label="LightGBM", summary="Gain in boosted trees of LightGBM, if it is installed.",
-                methods="gain in boosted trees (LightGBM)"), package="lightgbm")  # fmt: skip
+                methods="gain in boosted trees (LightGBM)",
+                needs=(CLASSES_OR_NUMBERS,)), package="lightgbm")  # fmt: skip
 def lightgbm(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
     """Make a selector by the gain of features in LightGBM's trees.
 
@@ -329,7 +333,8 @@ def lightgbm(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel
 
 
 @_declare(About(name="xgboost", label="XGBoost", summary="Gain in boosted trees of XGBoost, if it is installed.",
-                methods="gain in boosted trees (XGBoost)"), package="xgboost")  # fmt: skip
+                methods="gain in boosted trees (XGBoost)",
+                needs=(CLASSES_OR_NUMBERS,)), package="xgboost")  # fmt: skip
 def xgboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
     """Make a selector by the gain of features in XGBoost's trees; classes are numbers from 0.
 
@@ -348,7 +353,8 @@ def xgboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
 
 
 @_declare(About(name="catboost", label="CatBoost", summary="Importance in CatBoost, if it is installed.",
-                methods="importance in boosted trees (CatBoost)"), package="catboost")  # fmt: skip
+                methods="importance in boosted trees (CatBoost)",
+                needs=(CLASSES_OR_NUMBERS,)), package="catboost")  # fmt: skip
 def catboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
     """Make a selector by the importance of features in CatBoost's trees.
 
@@ -368,7 +374,7 @@ def catboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel
 
 
 @_declare(About(name="boruta", label="Boruta", summary="Better than shuffled copies in a forest, if installed.",
-                methods="Boruta"), package="boruta")  # fmt: skip
+                methods="Boruta", needs=(CLASSES_OR_NUMBERS,)), package="boruta")  # fmt: skip
 def boruta(task: str, max_iter: int = 100, perc: int = 100) -> Any:
     """Make Boruta around a random forest; it decides itself how many features it selects.
 

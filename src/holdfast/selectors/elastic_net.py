@@ -31,12 +31,13 @@ from holdfast.selectors.base import (
     TakesGroups,
     Ties,
     check_choice,
+    check_events,
     checked_target,
     one_against_rest,
 )
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
 from holdfast.selectors.wrapping import Copies, InnerSplit, check_copies, deal_folds, order_rows, usable_splits
-from holdfast.targets import Target
+from holdfast.targets import TIMES_AND_EVENTS, Target, as_survival
 
 SAME = 1e-11
 """Projections of standardized columns that differ by less belong to copies."""
@@ -136,11 +137,14 @@ def _copies(rows: Floats) -> tuple[Floats, Floats, list[Ints]]:
     return mean, signed, [np.sort(part) for part in parts if part.size > 1]
 
 
-Model = Literal["auto", "logistic", "linear"]
+Model = Literal["auto", "logistic", "linear", "cox"]
+
+
+FAMILIES = {"classification": "logistic", "regression": "linear", "survival": "cox"}
 
 
 class ElasticNetBase(Predicts, Selector):
-    """An elastic net for classes or numbers: what both selectors share."""
+    """An elastic net for classes, numbers or survival times: what both selectors share."""
 
     l1_ratio: float
     n_penalty_strengths: int
@@ -149,17 +153,30 @@ class ElasticNetBase(Predicts, Selector):
 
     def _target(self, y: Any) -> Target:
         check_choice("model", self.model, get_args(Model))
+        if self.model == "cox" or (self.model == "auto" and y.dtype.names):
+            return self._survival_target(y)
         numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
         return checked_target(y, not numbers)
 
+    def _survival_target(self, y: Any) -> Target:
+        return Target(as_survival(y), None)
+
+    def _plain_target(self, y: Any) -> Any:
+        return as_survival(y) if self.model == "cox" else super()._plain_target(y)
+
+    def _check(self, target: Target, counts: Ints) -> None:
+        super()._check(target, counts)
+        if target.task == "survival":
+            check_events(target, counts)
+
     def _problems(self, target: Target, counts: Ints) -> list[BinaryProblem]:
-        """The two-class problems of a target, or the one of its numbers."""
+        """The two-class problems of a target, or the one of its numbers or survival times."""
         if target.classes is not None:
             return one_against_rest(target, counts)
         return [BinaryProblem(target.values, 0, np.ones(len(counts), dtype=bool))]
 
     def _paths(self, X: Floats, target: Target, problem: BinaryProblem, counts: Ints, **options: Any) -> Paths:
-        family: Any = "linear" if target.classes is None else "logistic"
+        family: Any = FAMILIES[target.task]
         return elastic_net_paths(
             X, problem.labels, counts, family=family, l1_ratio=self.l1_ratio, n_lambdas=self.n_penalty_strengths,
             lambda_min_ratio=self.min_penalty_ratio, **options,
@@ -265,7 +282,7 @@ def is_number_of_folds(cv: Any) -> bool:
 
 
 class ElasticNetPath(ElasticNetBase):
-    r"""Lasso or elastic net: select the features with a weight, for classes (logistic) or numbers (linear).
+    r"""Lasso or elastic net: select the features with a weight, for classes, numbers, or survival times (Cox).
 
     Select at a ``penalty_strength``, or the first ``n_features`` that enter the path as the penalty falls. More than
     two classes: one problem for each against the rest, and features with a weight in any of them.
@@ -283,8 +300,9 @@ class ElasticNetPath(ElasticNetBase):
         Length of the path that is followed for ``n_features``.
     min_penalty_ratio : float, optional
         End of that path as a share of its beginning; 1e-4 if there are more rows than features, else 1e-2.
-    model : {"auto", "logistic", "linear"}, default "auto"
-        What is predicted; ``"auto"`` takes numbers that are not whole for numbers, all else for classes.
+    model : {"auto", "logistic", "linear", "cox"}, default "auto"
+        What is predicted; ``"auto"`` takes numbers that are not whole for numbers, what :func:`holdfast.survival`
+        returns for survival times, all else for classes.
     ties : {"auto", "random", "lowest"}, default "auto"
         Which of columns that are copies of each other, up to shift, scale and sign, has the weight: drawn, or the
         lowest. ``"auto"`` draws where there is a seed, as in every study.
@@ -317,6 +335,7 @@ class ElasticNetPath(ElasticNetBase):
               + \lambda \left( \rho \|\beta\|_1 + \frac{1 - \rho}{2} \|\beta\|_2^2 \right)
 
     to the optimum; the loss is :math:`\log(1 + e^{-y f})` for classes −1 and 1, and :math:`(y - f)^2 / 2` for numbers.
+    For survival times it is minus the log partial likelihood of Cox's model (Breslow's ties), without b.
     This is glmnet's scale; scikit-learn's ``LogisticRegression`` has ``C`` = 1 / (n λ).
 
     Examples
@@ -458,6 +477,94 @@ class ElasticNetPath(ElasticNetBase):
                 yield from self._solve_paths(batch, single, stop_at)
 
 
+class CoxLasso(ElasticNetPath):
+    r"""Lasso or elastic net of Cox's proportional hazards model: select the features with a weight, for survival times.
+
+    Select at a ``penalty_strength``, or the first ``n_features`` that enter the path as the penalty falls.
+
+    Parameters
+    ----------
+    penalty_strength : float, optional
+        The :math:`\lambda` at which to select; all values come from one fit.
+    n_features : int, optional
+        Select the first so many features that enter the path instead; 10 if neither is given. Features that never enter
+        it are not selected.
+    l1_ratio : float, default 1.0
+        The mix :math:`\rho` of the two penalties, above 0 and at most 1 (the lasso).
+    n_penalty_strengths : int, default 100
+        Length of the path that is followed for ``n_features``.
+    min_penalty_ratio : float, default 0.05
+        End of that path as a share of its beginning.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of columns that are copies of each other, up to shift, scale and sign, has the weight: drawn, or the
+        lowest. ``"auto"`` draws where there is a seed, as in every study.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_features,)
+        Order of entry, if ``n_features`` decides; features that never enter share the last rank.
+    n_entered_ : int
+        Number of features that enter the path, if ``n_features`` decides.
+    penalty_strength_ : float
+        The strength, if it decides.
+    model_ : object
+        The model at ``penalty_strength``; ``predict`` returns its log risks.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    ElasticNetPath : The same for any target, on a longer path.
+    CoxScore : A feature at a time.
+
+    Notes
+    -----
+    Minimizes minus the log partial likelihood over the number of rows, with Breslow's ties, next to
+    :math:`\lambda (\rho \|\beta\|_1 + \frac{1 - \rho}{2} \|\beta\|_2^2)` over standardized columns, to the optimum:
+    the scale of glmnet and scikit-survival.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import holdfast as hf
+    >>> from holdfast.selectors import CoxLasso
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 5))
+    >>> time, end = rng.exponential(np.exp(-X[:, 3])), rng.exponential(2, size=80)
+    >>> CoxLasso(n_features=1).fit(X, hf.survival(np.minimum(time, end), time <= end)).get_support()
+    array([False, False, False,  True, False])
+    """
+
+    about: ClassVar[About] = About(
+        name="cox_lasso",
+        label="Cox lasso",
+        summary="A weight in a Cox lasso of the given penalty_strength, or the first n_features to enter its path.",
+        methods="the lasso of Cox's proportional hazards model",
+        reference="tibshirani1997",
+        needs=(TIMES_AND_EVENTS,),
+    )
+
+    model: Model = "cox"
+    needs_classes: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        penalty_strength: float | None = None,
+        *,
+        n_features: int | None = None,
+        l1_ratio: float = 1.0,
+        n_penalty_strengths: int = 100,
+        min_penalty_ratio: float = 0.05,
+        ties: Ties = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.penalty_strength, self.n_features, self.l1_ratio = penalty_strength, n_features, l1_ratio
+        self.n_penalty_strengths, self.min_penalty_ratio = n_penalty_strengths, min_penalty_ratio
+        self.ties, self.random_state = ties, random_state
+
+
 class ElasticNetCV(TakesGroups, ElasticNetBase):
     """Lasso or elastic net whose penalty strength is chosen by cross-validation inside the split.
 
@@ -528,6 +635,12 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
     shared_parameters: ClassVar[tuple[str, ...]] = ("rule",)
     uninformative: ClassVar[str | None] = "a weight of 0"
     draws: ClassVar[bool] = True
+
+    def _survival_target(self, y: Any) -> Target:
+        raise ValueError(
+            "Expected classes or numbers in y, got survival times, for which ElasticNetCV has no score inside the "
+            "split; give CoxLasso a penalty_strength or n_features."
+        )
 
     def __init__(
         self,

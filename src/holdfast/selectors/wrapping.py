@@ -304,8 +304,10 @@ def inner_splits(
         raise ValueError(
             f"Expected at least {resampling.least_units} {different} for {resampling}, got {units.max(initial=-1) + 1}."
         )
-    classes = np.unique(y[rows], return_inverse=True)[1] if type_of_target(y) in ("binary", "multiclass") else None
-    samples = Samples(rows.size, classes, units)
+    strata = None
+    if y.dtype.names or type_of_target(y) in ("binary", "multiclass"):
+        strata = np.unique(y["event"][rows] if y.dtype.names else y[rows], return_inverse=True)[1]
+    samples = Samples(rows.size, strata, units)
     resampling.check(samples)
     start = int(rng_of(random_state, INNER).integers(2**31))
     splits = []
@@ -332,10 +334,10 @@ class Halves(ComplementaryPairs):
 
 
 def selects_for_classes(base: Any, y: NDArray[Any]) -> bool:
-    """Whether a base takes the target as classes: a selector by its rule, another estimator if it classifies."""
+    """Whether a base takes the target as classes, or as events: a selector by its rule, others if they classify."""
     if isinstance(base, Wrapper):
         return selects_for_classes(base.base, y)
-    return base._target(y).classes is not None if isinstance(base, Selector) else bool(is_classifier(base))
+    return base._target(y).strata is not None if isinstance(base, Selector) else bool(is_classifier(base))
 
 
 def named_resampling(

@@ -19,7 +19,7 @@ from holdfast.io.record import DataRecord
 from holdfast.io.table import Table, covariate_columns
 from holdfast.resampling import Samples
 from holdfast.selection import FeatureGroups, GroupWeight
-from holdfast.targets import Target, TaskName
+from holdfast.targets import Target, TaskName, count_events, read_survival
 from holdfast.text import format_count, join_first
 
 if TYPE_CHECKING:
@@ -252,14 +252,18 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
         counts = np.bincount(data.target.values, minlength=data.classes.size).tolist()
         classes = tuple((str(label), count) for label, count in zip(data.classes.tolist(), counts, strict=True))
     facts: dict[str, Any] = {
-        "rows": len(data.y), "features": len(data.names), "task": data.task, "classes": classes,
+        "rows": len(data.y), "features": len(data.names), "task": data.task, "classes": classes, **count_events(data.y),
     }  # fmt: skip
-    structure = describe_structure(data)
+    structure, cautions = describe_structure(data), warn_of_events(data)
     if given.table is not None:
         record = replace(given.table.record, **facts)
         doubts, notes = settle_doubts(record.doubts, treat_as_feature)
         known = warn_of_doubts(record.doubts)
-        warnings = [*warn_of_doubts(doubts), *(warning for warning in record.warnings if warning not in known)]
+        warnings = [
+            *cautions,
+            *warn_of_doubts(doubts),
+            *(warning for warning in record.warnings if warning not in known),
+        ]
         return replace(
             record, doubts=tuple(doubts), notes=(*record.notes, *notes, *structure), warnings=tuple(warnings)
         )
@@ -284,11 +288,33 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
         groups=groups,
         n_groups=None if data.groups is None else int(np.unique(data.groups).size),
         notes=(*aligned, *notes, *structure),
-        warnings=tuple(warnings),
+        warnings=(*cautions, *warnings),
         equal_rows=equal_rows,
         doubts=tuple(doubts),  # the columns stay in the study
         **facts,
     )
+
+
+FEWEST_EVENTS, MOST_EVENTS = 30, 0.95
+"""Events, and their share of the rows, below and above which there is a warning."""
+
+
+def warn_of_events(data: StudyData) -> list[str]:
+    """State that survival times have few events, or nearly only events."""
+    if data.task != "survival":
+        return []
+    events, rows = int(data.y["event"].sum()), len(data.y)
+    warnings = []
+    if events < FEWEST_EVENTS:
+        warnings.append(
+            f"Only {format_count(events, 'row')} of {rows:,} have the event: whatever the number of rows, selections "
+            "and scores of so few events vary much."
+        )
+    if events > MOST_EVENTS * rows:
+        warnings.append(
+            f"{events:,} of {rows:,} rows have the event; make sure that the event is not coded the other way round."
+        )
+    return warnings
 
 
 def describe_structure(data: StudyData) -> list[str]:
@@ -372,9 +398,15 @@ def prepare_data(
         names = [str(name) for name in X.columns]
         check_unique(tuple(names), X.shape[1], "feature", "column", "the frame")
         X = X.set_axis(names, axis=1).reset_index(drop=True)
-    target = _column(y, X.shape[0], "y", "label or number")
-    if target.dtype.kind not in "biufUM":
-        raise ValueError(f"Expected texts or numbers in y, got {type_name(target[0])} in row 0; convert them to texts.")
+    target = read_survival(y, task == "survival") if task in (None, "survival") else None
+    if target is None:
+        target = _column(y, X.shape[0], "y", "label or number")
+        if target.dtype.kind not in "biufUM":
+            kind = type_name(target[0])
+            raise ValueError(f"Expected texts or numbers in y, got {kind} in row 0; convert them to texts.")
+        classes = (task or _guess_task(target, estimator)) == "classification"
+    elif len(target) != X.shape[0]:
+        raise ValueError(f"Expected one time and event in y for each of {X.shape[0]} rows of X, got {len(target)}.")
     covariate_names = covariate_columns(names, map(str, covariates))
     features, values = _separate_covariates(X, names, covariate_names) if covariate_names else (X, None)
     columns = [name for name in names if name not in set(covariate_names)]
@@ -386,7 +418,7 @@ def prepare_data(
         groups=None if groups is None else _column(groups, X.shape[0], "groups", "group"),
         names=columns if grouped is None else grouped.names,
         named=named,
-        target=Target.of(target, (task or _guess_task(target, estimator)) == "classification"),
+        target=Target.of(target, target.dtype.names is None and classes),
         feature_groups=grouped,
         sample_weight=None if sample_weight is None else _check_weights(sample_weight, X.shape[0]),
         sites=None if sites is None else _column(sites, X.shape[0], "sites", "site"),

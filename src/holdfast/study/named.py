@@ -194,10 +194,11 @@ def _make(known: Registry[Any], name: str, parameters: Mapping[str, Any], task: 
     trust.check_memory(name, parameters)
     if name in known:
         record = known[name]
-        if record.about.task not in (None, task):
-            others = [other for other, about in known.abouts().items() if about.task in (None, task)]
+        if task not in record.about.tasks:
+            others = [other for other, about in known.abouts().items() if task in about.tasks]
+            served = " and ".join(record.about.tasks)
             raise ValueError(
-                f"Expected {a(what)} for {task} ({', '.join(others)}), got {name!r}, which is for {record.about.task}."
+                f"Expected {a(what)} for {task} ({', '.join(others)}), got {name!r}, which is for {served}."
             )
         resolve = partial(_resolve_base, task=task, trust=trust)
         return _call(record.make, parameters, f"{what} {name}", {"task": task, "resolve": resolve})

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, clone, is_classifier
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, clone, is_classifier, is_regressor
 from sklearn.feature_selection import chi2, f_classif, f_regression, mutual_info_classif
 
 from holdfast.io.estimators import Made, MixingStepError, columns_after, preserve_random_state
@@ -85,6 +85,8 @@ def check_classes(
 
     With ``unsuitable="record"`` return why selectors do not suit the data, by name, if there are others that do.
     """
+    if data.task == "survival":
+        return _check_survival(data, families, estimator, unsuitable)
     if data.n_classes in (1, 2):
         return {}
     parts = _parts(families, estimator if data.n_classes else None)
@@ -111,6 +113,38 @@ def check_classes(
         f"Expected selectors and models for {data.classes.size} classes ({labels}), got {_list_parts(refusing)}, for "
         f"two classes only; {', and '.join(remedies)}."
     )
+
+
+def _check_survival(data: StudyData, families: Sequence[Family], estimator: Any, unsuitable: str) -> dict[str, str]:
+    """Raise if a selector or the model does not take survival times, or record it, as :func:`check_classes` does."""
+    refuses = partial(_no_survival, y=data.y)
+    parts = _parts(families, estimator)
+    refusing = {name: variants[0] for name, variants in parts.items() if all(map(refuses, variants))}
+    if unsuitable == "record" and MODEL not in refusing and len(refusing) < len(families):
+        return {name: f"{type(part).__name__} is not for survival times" for name, part in refusing.items()}
+    if refusing:
+        raise ValueError(
+            f"Expected selectors and models for survival times, got {_list_parts(refusing)}; selectors for these are "
+            "CoxScore, CoxConcordance, CoxLasso and Variance (cox_score, cox_concordance, cox_lasso and variance on "
+            "the command line), a model is holdfast.models.CoxRidge (linear)."
+        )
+    return {}
+
+
+def _no_survival(estimator: Any, y: Any) -> bool:
+    """Whether an estimator is one for classes or numbers; others, as those of scikit-survival, may try."""
+    inner = _steps(estimator) or [getattr(estimator, name, None) for name in ("base", "filter", *WRAPPED)]
+    if any(_no_survival(part, y) for part in inner if hasattr(part, "fit")):
+        return True
+    if isinstance(estimator, Selector):
+        try:
+            estimator._target(y)
+        except ValueError:
+            return True
+        return False
+    univariate = getattr(estimator, "score_func", None)
+    known = getattr(univariate, "__module__", "").startswith("sklearn.")
+    return is_classifier(estimator) or is_regressor(estimator) or known
 
 
 def _two_classes_only(estimator: Any) -> bool:
@@ -271,6 +305,12 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
     """Raise if the selection is to be adjusted for covariates or sites, and a selector cannot be."""
     if not data.adjusts:
         return
+    if data.task == "survival":
+        raise ValueError(
+            "Expected classes or numbers to adjust the selection for covariates and sites, got survival times; give "
+            "adjust=False (--adjust no) to select as if there were none. Strata of holdfast.survival() have hazards of "
+            "their own."
+        )
     refusing = {
         family.name: variants[0]
         for family in families

@@ -440,7 +440,7 @@ class Answers:
 
 # Guessing
 
-ALWAYS, PRIOR, COVARIATES = "always ", "prior", "covariates"
+ALWAYS, PRIOR, COVARIATES, EQUAL_RISK = "always ", "prior", "covariates", "equal risk"
 BEST_GUESS: dict[Any, str] = {
     metrics.accuracy_score: ALWAYS,
     metrics.roc_auc_score: PRIOR,
@@ -467,7 +467,7 @@ def score_guesses(data: StudyData, scoring: Scoring, splits: Iterable[Split]) ->
     by the median. With covariates in every model, a model on these alone is one more.
     """
     held_out = [split for split in splits if split.holds_out]
-    strategies = ["mean", "median"]
+    strategies = ["mean", "median"] if data.task == "regression" else [EQUAL_RISK]
     if data.classes is not None:
         strategies = [PRIOR, "stratified", *(f"{ALWAYS}{label}" for label in data.classes)]
     if data.covariates is not None:
@@ -516,6 +516,8 @@ def _find_answerable(data: StudyData, splits: Sequence[Split], strategy: str, tr
     """Positions of the splits on which the answers of scikit-learn's dummies are known without fitting one."""
     if data.sample_weight is not None:
         return []
+    if strategy == EQUAL_RISK:
+        return range(len(splits))
     if strategy == COVARIATES or (data.classes is None and truth.dtype != np.float64 and truth.dtype.kind not in "iu"):
         return []
     if data.classes is None or strategy.startswith(ALWAYS):
@@ -530,6 +532,8 @@ def _guess(data: StudyData, splits: Sequence[Split], strategy: str, truth: NDArr
     """Answer as scikit-learn's dummies do, without fitting any."""
     starts = _starts([split.test for split in splits])
     sizes = np.diff(starts)
+    if strategy == EQUAL_RISK:
+        return Predictions(starts, np.zeros(starts[-1]))
     if data.classes is None:
         train = [split.train for split in splits]
         y, train_starts = truth[np.concatenate(train)].astype(np.float64), _starts(train)
@@ -576,7 +580,9 @@ def _score_guessing_model(
         except Exception:  # as where a candidate's model fails: there is no score
             return scores
     else:
-        if data.classes is None:
+        if strategy == EQUAL_RISK:
+            model = MODELS["baseline"].make(task=data.task)
+        elif data.classes is None:
             model = DummyRegressor(strategy=strategy)
         elif strategy.startswith(ALWAYS):
             labels = {f"{ALWAYS}{label}": label for label in data.classes}
@@ -585,7 +591,8 @@ def _score_guessing_model(
             model = DummyClassifier(strategy=strategy, random_state=split.seed)
         weights = None if data.sample_weight is None else data.sample_weight[split.train]
         constant = strategy.startswith(ALWAYS) and data.classes is not None
-        model.fit(np.zeros((y.size, 1)), y, sample_weight=None if constant else weights)
+        weighed = {} if constant or weights is None else {"sample_weight": weights}
+        model.fit(np.zeros((y.size, 1)), y, **weighed)
     answers = Answers(model, X)
     for name, scorer in scorers.items():
         try:

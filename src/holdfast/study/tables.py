@@ -767,9 +767,11 @@ class StudyTables:
         Returns
         -------
         DataFrame
-            One row per run and held-out row: the truth and what was predicted; empty if predictions were not stored.
+            One row per run and held-out row: the truth and what was predicted (of survival times, the time, the event,
+            and the log risk); empty if predictions were not stored.
         """
         target, classes = np.array(self.stored.meta["target"]), self.classes
+        events, target = target.T if self.task == "survival" else (None, target)
         frames = []
         rows = self.stored.find_outcomes(candidate).dropna(subset="predictions")[["split", "predictions"]]
         for split, blob in rows.itertuples(index=False, name=None):
@@ -780,6 +782,8 @@ class StudyTables:
                 truth, predicted = (np.array(classes, dtype=object)[codes] for codes in (truth, predicted))
             run = self.stored.splits["label"].loc[split]
             frames.append(pd.DataFrame({"run": run, "row": test, "truth": truth, "predicted": predicted}))
+            if events is not None:
+                frames[-1].insert(3, "event", events[test].astype(bool))
         empty = pd.DataFrame(columns=["run", "row", "truth", "predicted"])
         return pd.concat(frames, ignore_index=True) if frames else empty
 

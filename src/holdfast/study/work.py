@@ -368,7 +368,7 @@ def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> lis
 
     ``selected`` are the lists of features in the effects of a store, each with its family.
     """
-    if data.effect_table is None:
+    if data.effect_table is None or not (data.n_classes or data.target.facts.groups):
         return []
     lists: dict[str, list[bytes]] = {}
     for family, features in selected:

@@ -149,6 +149,7 @@ in the first case up to four candidates may each have that level and the largest
 """
 STRATEGIES = {
     "prior": "knowing only how common each class is",
+    "equal risk": "giving every row the same risk",
     "stratified": "drawing classes at random, each as often as it is there",
     "mean": "always predicting the mean",
     "median": "always predicting the median",
@@ -317,16 +318,23 @@ def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: 
         shown, share = find_shown(p_values, 1 - level, len(result.feature_names))
         return mean, *_intervals(mean, error, n, share / tests, whole), n.astype(np.int64), agreement, shown
 
-    mean, *rest, shown = estimate(before)
+    mean, low, high, *rest, shown = estimate(before)
     second = np.full(used.size, np.nan) if several else before[1][0]
-    frame = pd.DataFrame(dict(zip(EFFECT_COLUMNS, [mean, *rest, second], strict=False)), index=used)
+    above = mean > neutral
+    if result.task == "survival":
+        mean, low, high = np.exp(mean), np.exp(low), np.exp(high)
+    frame = pd.DataFrame(dict(zip(EFFECT_COLUMNS, [mean, low, high, *rest, second], strict=False)), index=used)
     if after:
         frame[list(ADJUSTED_COLUMNS)] = np.column_stack(estimate(after)[:3])
     frame["direction"] = [
         describe_direction(result, bool(above), int(number)) if stated else NO_DIRECTION
-        for above, number, stated in zip(mean > neutral, group, shown, strict=True)
+        for above, number, stated in zip(above, group, shown, strict=True)
     ]
     return MeanEffects(effect.name, None if several else effect.second, frame)
+
+
+MOST_LOG_HAZARD = 3.0
+"""Intervals of log hazard ratios per standard deviation end there."""
 
 
 @dataclass(frozen=True)
@@ -337,7 +345,8 @@ class WholeSample:
     ----------
     first, second : ndarray
         For AUCs the number of rows in the class that an effect belongs to, and in all others; for correlations
-        ``first`` is the number of rows and ``second`` is 0.
+        ``first`` is the number of rows and ``second`` is 0; for hazard ratios ``first`` is the number of events and
+        ``second`` is -1.
     spread : ndarray
         By how much the standard error grows as the effect is a mean over a few splits and not that of all rows.
     """
@@ -351,6 +360,8 @@ class WholeSample:
         """Count the rows; ``group`` is the class that the effect of each feature belongs to."""
         record = result.data
         units = 1.0 if record.n_groups is None else record.n_groups / record.rows
+        if record.events is not None:  # the information of a standardized feature is that of one row for each event
+            return cls(np.full(group.size, record.events * units), np.full(group.size, -1.0), spread)
         if not record.classes:
             return cls(np.full(group.size, record.rows * units), np.zeros(group.size), spread)
         sizes = np.array([count for _, count in record.classes], dtype=np.float64)
@@ -360,10 +371,14 @@ class WholeSample:
     @property
     def ends(self) -> tuple[float, float]:
         """The least and the largest effect that there can be."""
+        if (self.second < 0).any():
+            return -MOST_LOG_HAZARD, MOST_LOG_HAZARD
         return (0.0, 1.0) if self.second.any() else (-1.0, 1.0)
 
     def error(self, effect: float) -> Floats:
         """Standard error of an effect if this is its true value (for AUCs that of Hanley and McNeil, 1982)."""
+        if (self.second < 0).any():
+            return self.spread / np.sqrt(np.maximum(self.first, 1))
         if not self.second.any():
             return self.spread * (1 - effect**2) / np.sqrt(np.maximum(self.first - 1, 1))
         auc = max(effect, 1 - effect)
@@ -436,6 +451,8 @@ def _intervals(mean: Floats, error: Floats, n: Floats, share: float, whole: Whol
 def describe_direction(result: StudyTables, above: bool, group: int) -> str:
     """Return the direction of an effect as a phrase; ``group`` is its class where there are several."""
     classes = result.classes
+    if result.task == "survival":
+        return f"{'higher' if above else 'lower'} hazard with larger values"
     if classes is None:
         return f"{'rises' if above else 'falls'} with {result.data.target or 'the target'}"
     if len(classes) == 2:
@@ -532,6 +549,8 @@ def _describe(result: StudyTables, up: bool, share: float, shown: bool) -> str:
 
 
 def _describe_sign(result: StudyTables, up: bool) -> str:
+    if result.task == "survival":
+        return f"{'raises' if up else 'lowers'} the predicted risk"
     if result.classes is None:
         return f"{'raises' if up else 'lowers'} the predicted {result.data.target or 'target'}"
     toward = class_name(result.classes[int(up)])

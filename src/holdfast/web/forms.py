@@ -266,7 +266,7 @@ def compatible_names(registry: Registry[Any], task: TaskName, several: bool) -> 
     return [
         name
         for name, about in registry.abouts().items()
-        if about.task in (None, task) and not ("two classes" in about.needs and several)
+        if task in about.tasks and not ("two classes" in about.needs and several)
     ]
 
 

@@ -27,6 +27,7 @@ MAX_FOUND = 50
 WORDS = {
     "error": "ask", "impute-median": "fill in the median", "drop": "leave out", "codes": "numbers for texts",
     "one-hot": "a yes/no column for each text", "classification": "classes", "regression": "numbers",
+    "survival": "survival times",
     ".": "point (1.5)", ",": "comma (1,5)",
 }  # fmt: skip
 """Values of options, where their names are not clear enough; a value of another option is shown as it is."""
