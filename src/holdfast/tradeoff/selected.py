@@ -299,7 +299,7 @@ def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: 
     table = result.split_table
     ratio = (table["n_test"] / table["n_rows"]).loc[splits.tolist()].to_numpy(dtype=np.float64)
     effect, several = TASKS[result.task].effect, len(classes) > 2
-    neutral = effect.neutral
+    neutral = 0.0 if effect.is_ratio else effect.neutral
     moments = [_average(feature, value, ratio, used.size, neutral) for value in values.T]
     group = np.zeros(used.size, dtype=np.int64)
     if several and used.size:
@@ -314,7 +314,7 @@ def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: 
     low, high = _intervals(mean, error, n, share / tests, whole)
     second = np.full(used.size, np.nan) if several else moments[1][0]
     above = mean > neutral
-    if result.task == "survival":
+    if effect.is_ratio:
         mean, low, high = np.exp(mean), np.exp(low), np.exp(high)
     rows = [mean, low, high, n.astype(np.int64), agreement, second]
     frame = pd.DataFrame(dict(zip(EFFECT_COLUMNS, rows, strict=False)), index=used)
