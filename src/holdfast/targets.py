@@ -22,11 +22,16 @@ THIRDS = ("lowest third", "middle third", "highest third")
 
 
 class Effect(NamedTuple):
-    """What the effect of a feature on held-out rows is: its name, its value without an effect, and a second one."""
+    """What the effect of a feature on held-out rows is.
+
+    ``neutral`` is its value without an effect, ``second`` the name of another measure next to it; a ratio is averaged
+    as its logarithm.
+    """
 
     name: str
     neutral: float
     second: str
+    is_ratio: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,11 +110,13 @@ TASKS: dict[str, TaskFacts] = {
             searched=("cox_score:k=5|10|20", "cox_lasso:k=5|10|20"),
             offered=("cox_score", "cox_concordance", "cox_lasso"),
             offered_scores=("concordance",),
-            effect=Effect("hazard ratio per SD", 0.0, "concordance"),
+            effect=Effect("hazard ratio per SD", 1.0, "concordance", is_ratio=True),
         ),
     )
 }
 """The tasks by name."""
+EFFECTS = {facts.effect.name: facts.effect for facts in TASKS.values()}
+"""What effects are, by their names."""
 
 
 def tasks_with(needs: Iterable[str]) -> tuple[TaskName, ...]:

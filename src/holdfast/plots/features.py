@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from holdfast.inference.features import feature_table
 from holdfast.plots.sources import Source, find_subsets, show_names
 from holdfast.plots.theme import alt, color_and_shape, finish_chart, inline_data, name_axis, text_chart, tooltips
+from holdfast.targets import EFFECTS
 from holdfast.text import display_names, format_count, format_percent, shorten
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ def draw_effects(data: pd.DataFrame, *, effect: str, level: float, missing: str 
     data : DataFrame
         As :func:`effect_data` returns it.
     effect : str
-        What the effects are: ``"AUC"``, or the name of a correlation.
+        What the effects are: ``"AUC"``, ``"rank correlation"`` or ``"hazard ratio per SD"``.
     level : float
         Level of the intervals, for the text.
     missing : str, optional
@@ -253,7 +254,8 @@ def draw_effects(data: pd.DataFrame, *, effect: str, level: float, missing: str 
     """
     if data.empty:
         return text_chart(f"No effects: {missing or 'no feature was selected'}")
-    neutral = 0.5 if effect == "AUC" else 0.0
+    known = EFFECTS[effect]
+    neutral = known.neutral
     stated = data["effect_low"].gt(neutral) | data["effect_high"].lt(neutral)
     base = alt.Chart(inline_data(_with_names(data).assign(stated=stated))).encode(
         y=name_axis(),
@@ -265,6 +267,8 @@ def draw_effects(data: pd.DataFrame, *, effect: str, level: float, missing: str 
         ],
     )
     title, scale = f"{effect} on held-out rows", alt.Scale(domain=[0, 1] if neutral else [-1, 1])
+    if known.is_ratio:
+        scale = alt.Scale(type="log")
     points = base.mark_point(filled=True, size=60).encode(x=alt.X("effect:Q", title=title, scale=scale))
     interval = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("effect_low:Q", scale=scale), x2="effect_high:Q")
     none = alt.Chart(inline_data(pd.DataFrame({"x": [neutral]}))).mark_rule(strokeDash=[4, 4]).encode(x="x:Q")

@@ -301,7 +301,7 @@ def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: 
     table = result.split_table
     ratio = (table["n_test"] / table["n_rows"]).loc[splits.tolist()].to_numpy(dtype=np.float64)
     effect, several = TASKS[result.task].effect, len(classes) > 2
-    neutral = effect.neutral
+    neutral = 0.0 if effect.is_ratio else effect.neutral
     moments = [_average(feature, value, ratio, used.size, neutral) for value in values.T]
     before, after = moments[: effect_width(len(classes))], moments[effect_width(len(classes)) :]
     group = np.zeros(used.size, dtype=np.int64)
@@ -321,7 +321,7 @@ def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: 
     mean, low, high, *rest, shown = estimate(before)
     second = np.full(used.size, np.nan) if several else before[1][0]
     above = mean > neutral
-    if result.task == "survival":
+    if effect.is_ratio:
         mean, low, high = np.exp(mean), np.exp(low), np.exp(high)
     frame = pd.DataFrame(dict(zip(EFFECT_COLUMNS, [mean, low, high, *rest, second], strict=False)), index=used)
     if after:

@@ -23,6 +23,7 @@ from holdfast.report.records import NO_TABLE, Feature, Features, ReportOptions
 from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
 from holdfast.study.stabilities import features_that_count, subsets_that_count
+from holdfast.targets import EFFECTS
 from holdfast.text import format_count, format_percent
 from holdfast.tradeoff import SelectedFeatures
 from holdfast.tradeoff.selected import (
@@ -98,8 +99,9 @@ class CandidateFeatures:
         elif query.sort == "column":
             order = np.argsort(self.columns)
         elif query.sort == "effect":
-            neutral = 0.5 if self.found.effect == "AUC" else 0.0
-            strengths = np.nan_to_num((frame["effect"] - neutral).abs().to_numpy(), nan=-1.0)
+            known = EFFECTS.get(self.found.effect or "", EFFECTS["AUC"])
+            effects = np.log(frame["effect"]) if known.is_ratio else frame["effect"] - known.neutral
+            strengths = np.nan_to_num(effects.abs().to_numpy(), nan=-1.0)
             order = np.argsort(-strengths, kind="stable")
         elif query.sort == "with-stand-ins":
             order = np.argsort(-frame["with_stand_ins"].to_numpy(), kind="stable")
