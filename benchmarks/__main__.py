@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import (
+    adjusted,
     elastic_net,
     filters,
     first_fit,
@@ -27,7 +28,20 @@ from benchmarks.timing import COLUMNS, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of what is written -->"
-PARTS = (measures, studies, large_study, study, filters, rfe, hybrid_rfe, elastic_net, replication, first_fit, page)
+PARTS = (
+    measures,
+    studies,
+    large_study,
+    study,
+    filters,
+    rfe,
+    hybrid_rfe,
+    elastic_net,
+    adjusted,
+    replication,
+    first_fit,
+    page,
+)
 BENCHMARKS = {name: run for part in PARTS for name, run in part.BENCHMARKS.items()}
 VERSIONS = "holdfast", "numpy", "scipy", "scikit-learn", "numba", "statsmodels", "skrebate", "glum"
 

@@ -769,10 +769,12 @@ class Selector(SelectorMixin, BaseEstimator):
             yield from self._select_together(shared, X, y, counts, seeds, settings, cut=cut)
             return
         classes = self._target(y).classes is not None
+        shared.group(self, settings)  # once, for all resamples
         for row, seed in zip(counts, seeds, strict=True):
             left = residuals(X if classes else np.column_stack([X, y]), shared.covariates, row)
             of_features, of_target = (left, y) if classes else (left[:, :-1], left[:, -1])
             known = SharedBySetting(shared.row_groups, shared.covariates if classes else None)
+            known.known = shared.known
             alone = self._prepare(known, of_features, of_target, settings)
             (selections,) = self._select_together(alone, of_features, of_target, row[None], [seed], settings, cut=cut)
             # a model of what is left predicts that, not the target
