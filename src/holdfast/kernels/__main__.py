@@ -3,7 +3,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernels import effects, elastic_net, information, intersections, linear, neighbors, regression, ridge, svm
+from holdfast.kernels import (
+    effects,
+    elastic_net,
+    information,
+    intersections,
+    linear,
+    neighbors,
+    regression,
+    ridge,
+    ridge_targets,
+    svm,
+)
 from holdfast.kernels.elimination import scale_data
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import UNSCALED, Cells
@@ -36,6 +47,9 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     for ranges in (neighbors.split_ranges(X, counts[0]), neighbors.shared_ranges(frozen(X, np.float64))):
         neighbors.weigh_features(ranges, y, counts[0])
     ridge.ridge_models(scale_data(X, "split"), signs, counts, [0], [[0]], 1.0)
+    for family, n_outputs in (("multinomial", 2), ("rest", 2), ("numbers", 1)):
+        objective = ridge_targets.Objective(family, n_outputs)
+        ridge_targets.output_models(objective, scale_data(X, "split"), y, counts, [0], [[0]], 1.0)
     linear.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
     svm.svm_elimination(X, signs)
     elastic_net.elastic_net_paths(X, signs, counts, family="logistic", n_lambdas=2, predict=True)

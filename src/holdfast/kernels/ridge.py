@@ -18,7 +18,7 @@ ends and the call raises. :mod:`~holdfast.kernels.lockstep` does the same on bat
 ``test_ridge.py`` compares with scikit-learn and with the optimality conditions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -449,6 +449,7 @@ def ridge_eliminations(
     which_forced: ArrayLike | None = None,
     intercept: bool = True,
     tie_ranks: ArrayLike | None = None,
+    run: Callable[..., None] | None = None,
 ) -> Eliminations:
     r"""Fit, drop the features of least weight, fit again: down the sizes of each setting, for every resample.
 
@@ -475,9 +476,14 @@ def ridge_eliminations(
         Whether the model has one; it is never penalized.
     tie_ranks
         Tie-break rank of each feature, for all or each of the resamples; the lowest column is first if not given.
+    run
+        Follows paths with another loss (:mod:`~holdfast.kernels.ridge_targets`), whose targets ``y`` are then.
     """
     (n, d), G = data.shape, len(sizes)
-    y, counts = check_labels((n, d), y, counts)
+    if run is None:
+        run, (y, counts) = run_paths, check_labels((n, d), y, counts)
+    else:
+        y, counts = np.asarray(y, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     M = len(counts)
     passed = np.zeros((G, max(map(len, sizes))), np.int64)
     for setting_sizes, work in zip(sizes, passed, strict=True):
@@ -497,7 +503,7 @@ def ridge_eliminations(
     costs, factors = (
         np.tile(np.broadcast_to(values, G), M) for values in (check_costs(C), check_shrinkages(shrinkage))
     )
-    run_paths(
+    run(
         data.XT, y, counts, np.repeat(np.arange(M), G), np.arange(d)[None], held, which_rows.ravel(), passed,
         np.tile(np.arange(G), M), check_tie_ranks(tie_ranks, d, M), costs, factors, intercept, data.split,
         data.wide and not data.split, MAX_ITER, outcome,

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import type_of_target
 
 from holdfast.checks import is_number
 from holdfast.declared import About
@@ -23,15 +22,18 @@ from holdfast.selectors.base import (
     Floats,
     Ints,
     LazyRanking,
+    Model,
     Preference,
     Ranked,
     Selector,
+    Serves,
     Setting,
     SharedBySetting,
     TakesGroups,
     Ties,
     check_choice,
     checked_target,
+    guessed_target,
     one_against_rest,
 )
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
@@ -136,12 +138,10 @@ def _copies(rows: Floats) -> tuple[Floats, Floats, list[Ints]]:
     return mean, signed, [np.sort(part) for part in parts if part.size > 1]
 
 
-Model = Literal["auto", "logistic", "linear"]
-
-
 class ElasticNetBase(Predicts, Selector):
     """An elastic net for classes or numbers: what both selectors share."""
 
+    for_numbers: ClassVar[dict[str, Any]] = {"model": "linear"}
     l1_ratio: float
     n_penalty_strengths: int
     min_penalty_ratio: float | None
@@ -149,8 +149,7 @@ class ElasticNetBase(Predicts, Selector):
 
     def _target(self, y: Any) -> Target:
         check_choice("model", self.model, get_args(Model))
-        numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
-        return checked_target(y, not numbers)
+        return guessed_target(y) if self.model == "auto" else checked_target(y, self.model == "logistic")
 
     def _problems(self, target: Target, counts: Ints) -> list[BinaryProblem]:
         """The two-class problems of a target, or the one of its numbers."""
@@ -337,6 +336,7 @@ class ElasticNetPath(ElasticNetBase):
         methods="the lasso",
         reference="tibshirani1996",
     )
+    serves: ClassVar[Serves | None] = Serves("logistic", "logistic, one class against the rest", "linear")
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
@@ -524,6 +524,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
         methods="the lasso with its penalty chosen by cross-validation",
         reference="tibshirani1996",
     )
+    serves: ClassVar[Serves | None] = Serves("logistic", "logistic, one class against the rest", "linear")
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("rule",)
     uninformative: ClassVar[str | None] = "a weight of 0"
