@@ -1,5 +1,7 @@
 """Compile every kernel once, so that nobody waits for it later: ``python -m holdfast.kernels``."""
 
+from typing import get_args
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,8 +49,8 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     for ranges in (neighbors.split_ranges(X, counts[0]), neighbors.shared_ranges(frozen(X, np.float64))):
         neighbors.weigh_features(ranges, y, counts[0])
     ridge.ridge_models(scale_data(X, "split"), signs, counts, [0], [[0]], 1.0)
-    for family, n_outputs in (("multinomial", 2), ("rest", 2), ("numbers", 1)):
-        objective = ridge_targets.Objective(family, n_outputs)
+    for family in get_args(ridge_targets.Family):
+        objective = ridge_targets.Objective(family, 1 if family == "numbers" else 2)
         ridge_targets.output_models(objective, scale_data(X, "split"), y, counts, [0], [[0]], 1.0)
     linear.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
     svm.svm_elimination(X, signs)
