@@ -484,18 +484,13 @@ def class_codes(target: Target, counts: Ints, target_bins: int | None) -> Ints:
     return moments_of.quantile_codes(target.values, counts, target_bins)
 
 
-def binned_target(y: NDArray[Any], target_bins: int | None) -> Target:
-    """Classes, or with a number of bins the numbers that are to be binned."""
-    return checked_target(y, target_bins is None)
-
-
 class _Information(Filter):
     """A filter by information about classes, or about bins of numbers if their number is given."""
 
     target_bins: int | None
 
     def _target(self, y: Any) -> Target:
-        return binned_target(y, self.target_bins)
+        return checked_target(y, self.target_bins is None)
 
 
 class InformationGain(_Information):
