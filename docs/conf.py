@@ -15,6 +15,8 @@ exclude_patterns = ["_build", "_generated/*.md", "tables/*.md", "gallery"]
 html_theme = "pydata_sphinx_theme"
 html_title = "holdfast"
 templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["holdfast.css"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 numpydoc_show_class_members = False
@@ -27,6 +29,7 @@ sys.path.insert(0, str(FOLDER))  # for gallery_pictures
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "_generated/gallery",
+    "within_subsection_order": "FileNameSortKey",
     "image_scrapers": ("gallery_pictures",),
     "reset_modules": (),
     "abort_on_example_error": True,

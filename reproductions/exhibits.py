@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from reproductions.records import Claim
+from reproductions.records import Claim, join_counts
 from reproductions.stored import StoredOutcome, StoredPicture
 
 RowVerdict = Literal["holds", "holds in part", "does not hold", "open", "data not to be had", "not run"]
@@ -109,6 +109,4 @@ def describe_claims(claims: Sequence[Claim]) -> str:
     counts = Counter(claim.verdict for claim in claims)
     missed = [claim.claim.rstrip(".") for claim in claims if claim.verdict == "does not hold"]
     listed = f" Not: {'; '.join(missed[:2])}{' …' if len(missed) > 2 else ''}." if missed else ""
-    in_part = f", {counts['holds in part']} in part" if counts["holds in part"] else ""
-    still_open = f", {counts['open']} open" if counts["open"] else ""
-    return f"{counts['holds']} of {len(claims)} claims hold{in_part}{still_open}.{listed}"
+    return f"Of {len(claims)} {'claim' if len(claims) == 1 else 'claims'} {join_counts(counts)}.{listed}"

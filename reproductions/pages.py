@@ -8,9 +8,9 @@ from importlib import import_module
 from pathlib import Path
 
 from holdfast.references import REFERENCES
-from reproductions.exhibits import Row, RowVerdict, make_row, read_exhibits
+from reproductions.exhibits import Row, make_row, read_exhibits
 from reproductions.experiments import PAPERS, Experiment, load_experiments
-from reproductions.records import KINDS, WORDS, Claim, Kind, count_verdicts
+from reproductions.records import KINDS, WORDS, Claim, Kind, count_verdicts, join_counts
 from reproductions.stored import StoredOutcome, format_rows
 
 SIGNS: dict[str, str] = {"holds": "✓", "holds in part": "(✓)", "does not hold": "✗", "open": "?"}
@@ -83,13 +83,7 @@ def index_page(by_paper: dict[str, list[StoredOutcome]]) -> str:
 
 def summarize_rows(rows: Sequence[Row]) -> str:
     """Return how many tables and figures hold, in words."""
-    counts = Counter(row.verdict for row in rows)
-    texts: dict[RowVerdict, str] = {
-        "holds": "hold", "holds in part": "hold in part", "does not hold": "do not hold", "open": "are open",
-        "data not to be had": "could not be repeated", "not run": "were not run",
-    }  # fmt: skip
-    parts = [f"{counts[verdict]} {text}" for verdict, text in texts.items() if counts[verdict]]
-    return f"Of {len(rows)} tables and figures {', '.join(parts)}."
+    return f"Of {len(rows)} tables and figures {join_counts(Counter(row.verdict for row in rows))}."
 
 
 def _row_table(rows: Sequence[Row]) -> str:

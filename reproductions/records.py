@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 from scipy.stats import binomtest
 
 if TYPE_CHECKING:
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 Verdict = Literal["holds", "holds in part", "does not hold", "open"]
 Kind = Literal["empirical", "exact", "beyond"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "holds in part", "does not hold", "open")
+VERDICT_VERBS = {
+    "holds": ("holds", "hold"), "holds in part": ("holds in part", "hold in part"),
+    "does not hold": ("does not hold", "do not hold"), "open": ("is open", "are open"),
+    "data not to be had": ("could not be repeated",) * 2, "not run": ("was not run", "were not run"),
+}  # fmt: skip
 KINDS: dict[Kind, str] = {
     "empirical": "empirical claims of the papers",
     "exact": "exact checks of formulas, theorems and worked examples",
@@ -77,15 +82,33 @@ class Evidence:
         return cls(value=float(value), low=float(value), high=float(value), varied="exact", **options)
 
     @classmethod
-    def from_draws(cls, value: float, draws: ArrayLike, varied: str, *, n_tries: int = 1, **options: Any) -> "Evidence":
+    def from_draws(
+        cls,
+        value: float,
+        draws: ArrayLike,
+        varied: str,
+        *,
+        n_tries: int = 1,
+        n_units: int | None = None,
+        **options: Any,
+    ) -> "Evidence":
         """Return a number with the quantiles of its redraws, for any distribution, also one with two modes.
 
-        ``n_tries`` widens the interval for a number that is picked as the best of so many (Bonferroni).
+        ``n_tries`` widens the interval for a number that is picked as the best of so many (Bonferroni); ``n_units``
+        where a few resamples or data sets are redrawn, whose quantiles are too narrow: by sqrt(n / (n - 1)), and by
+        Student's quantile over the normal one.
         """
         tail = TAILS[0] / n_tries
         low, high = np.quantile(np.asarray(draws, dtype=np.float64), (tail, 1 - tail))
+        wider = 1.0
+        if n_units is not None:
+            wider = math.sqrt(n_units / (n_units - 1)) * stdtrit(n_units - 1, 1 - tail) / ndtri(1 - tail)
         return cls(
-            value=float(value), low=min(float(low), value), high=max(float(high), value), varied=varied, **options
+            value=float(value),
+            low=float(value - wider * max(value - low, 0.0)),
+            high=float(value + wider * max(high - value, 0.0)),
+            varied=varied,
+            **options,
         )
 
     @classmethod
@@ -139,9 +162,14 @@ class Evidence:
 
     @classmethod
     def by_choice(cls, parts: Sequence["Evidence"], choices: str) -> "Evidence":
-        """Return a number by each choice that the paper leaves open, the primary one first, with the range of all."""
+        """Return a number by each choice that the paper leaves open, the primary one first, with the range of all.
+
+        Of answers in words it says how many choices give each.
+        """
         whole = cls.over(parts, f"{parts[0].varied}, {choices}")
-        return replace(whole, parts=tuple(parts))
+        answers = Counter(part.shown.partition(";")[0] for part in parts if part.shown).most_common()
+        shown = ", ".join(f"{answer} ({count} of {len(parts)})" for answer, count in answers)
+        return replace(whole, parts=tuple(parts), shown=shown)
 
     @classmethod
     def undefined(cls, reason: str) -> "Evidence":
@@ -375,11 +403,15 @@ def count_verdicts(claims: Iterable[Claim], kind: Kind) -> str:
     counts = Counter(claim.verdict for claim in claims if claim.kind == kind)
     if not counts:
         return ""
-    in_part = f"{counts['holds in part']} in part, " if counts["holds in part"] else ""
-    return (
-        f"Of {counts.total()} {KINDS[kind]} {counts['holds']} hold, {in_part}{counts['does not hold']} do not, "
-        f"{counts['open']} are open."
-    )
+    return f"Of {counts.total()} {KINDS[kind]} {join_counts(counts)}."
+
+
+def join_counts(counts: Mapping[Any, int]) -> str:
+    """Return how many verdicts there are of each kind: ``"3 hold, 1 does not hold"``."""
+    return ", ".join(
+        f"{count} {singular if count == 1 else plural}"
+        for verdict, (singular, plural) in VERDICT_VERBS.items() if (count := counts.get(verdict, 0))
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

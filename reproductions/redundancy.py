@@ -240,7 +240,7 @@ def distance(printed: str | Sequence[str], ours: ArrayLike, scale: Scales = "pla
 
     rng = np.random.default_rng(0)
     draws = [measure(own[rng.integers(len(own), size=len(own))]) for _ in range(N_REDRAWS)]
-    found = Evidence.from_draws(measure(own), draws, f"{len(own)} data sets", digits=1)
+    found = Evidence.from_draws(measure(own), draws, f"{len(own)} data sets", n_units=len(own), digits=1)
     center = np.exp(own.mean(axis=0)) if scale == "factors" else values.reshape(own.shape).mean(axis=0)
     kind = "g" if scale == "factors" else "f"
     means = ", ".join(f"{value:.{digits}{kind}}" for value in center)

@@ -166,7 +166,9 @@ def combine_claims(claims: Sequence[Claim]) -> Claim:
     first, evidence = claims[0], [claim.evidence for claim in claims]
     if all(item == first.evidence for item in evidence):
         return first
-    return replace(first, evidence=Evidence.over(evidence, f"{first.evidence.varied}; {len(evidence)} seeds"))
+    whole = Evidence.over(evidence, f"{first.evidence.varied}; {len(evidence)} seeds")
+    shown = first.evidence.shown
+    return replace(first, evidence=replace(whole, shown=f"{shown} (first seed)" if shown != whole.shown else shown))
 
 
 @dataclass(frozen=True, kw_only=True)

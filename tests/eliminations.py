@@ -20,7 +20,7 @@ from holdfast.kernels.elimination import (
 from holdfast.kernels.elimination_path import Outcome
 from holdfast.kernels.libraries import library
 from holdfast.kernels.lockstep import Settings, lockstep_models, run_lockstep, with_resamples
-from holdfast.kernels.ridge import run_paths
+from holdfast.kernels.ridge import run_paths, unpenalized
 
 TIE = 1e-9
 
@@ -90,7 +90,7 @@ def selected_columns(paths, sizes, resample):
 
 def ridge_elimination(
     X, y, counts=None, *, sizes=None, C=1.0, columns=None, forced=None, shrinkage=1.0, intercept=True, scale="split",
-    tie_ranks=None, max_iter=1000,
+    tie_ranks=None, max_iter=1000, covariates=None,
 ):  # fmt: skip
     """Compiled paths of one setting, from all columns or some; raises if a fit did not converge."""
     (cost,), (factor,) = check_costs(C), check_shrinkages(shrinkage)
@@ -106,9 +106,9 @@ def ridge_elimination(
     k = passed[-1]
     outcome = Outcome(np.empty((M, p), np.int32), np.empty((M, p)), np.empty((M, k)), np.empty(M), np.zeros(M, int))
     run_paths(
-        data.XT, y, counts, paths, start, held, np.minimum(paths, len(held) - 1), passed[None], 0 * paths, ranks,
-        cost + 0.0 * paths, factor + 0.0 * paths, intercept, data.split,
-        data.wide and not data.split and columns is None, max_iter, outcome,
+        data.XT, y, *unpenalized(y, counts, intercept, covariates), paths, start, held,
+        np.minimum(paths, len(held) - 1), passed[None], 0 * paths, ranks, cost + 0.0 * paths, factor + 0.0 * paths,
+        data.split, data.wide and not data.split and columns is None, max_iter, outcome,
     )  # fmt: skip
     check_solved(outcome.unsolved, max_iter)
     selected = np.broadcast_to(start, (M, p))[outcome.smallest_size == k].reshape(M, k)

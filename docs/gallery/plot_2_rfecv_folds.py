@@ -24,7 +24,10 @@ print(rfecv.n_features_, "features;", hf.stability(folds))
 # Ten folds share most of their rows: their agreement says little about new data. Half of the rows, drawn again and
 # again, is a harder test of the same selector, with the number of features that was chosen.
 
-selector = make_pipeline(StandardScaler(), RFECV(LogisticRegression(), cv=5, min_features_to_select=5, step=5))
+selector = make_pipeline(
+    StandardScaler(),
+    RFECV(LogisticRegression(), cv=5, min_features_to_select=5, step=5),
+)
 result = hf.Study({"rfecv": selector}, hf.Subsample(12, fraction=0.5)).run(X, y)
 print(result.stability("rfecv"))
 

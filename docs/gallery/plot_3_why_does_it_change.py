@@ -16,7 +16,7 @@ import holdfast as hf
 
 
 class Fixed(BaseEstimator):
-    """A selector that keeps its own seed, and may see the columns in another order on every split."""
+    """A selector with a seed of its own, which may shuffle the columns before."""
 
     def __init__(self, make, shuffle=False, random_state=None):
         self.make, self.shuffle, self.random_state = make, shuffle, random_state

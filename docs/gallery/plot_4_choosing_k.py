@@ -14,7 +14,9 @@ import holdfast as hf
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 sizes = [1, 2, 3, 5, 7, 10, 14]
 study = hf.Study(
-    {"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=sizes)}, hf.Bootstrap(50), estimator=KNeighborsClassifier(5)
+    {"anova": hf.Candidates(hf.selectors.AnovaF(), sizes=sizes)},
+    hf.Bootstrap(50),
+    estimator=KNeighborsClassifier(5),
 )
 result = study.run(X, y)
 print(result.choose("one-se").reason)

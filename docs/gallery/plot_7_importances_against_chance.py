@@ -19,13 +19,17 @@ rng = np.random.default_rng(0)
 
 
 def importances(target):
-    """The permutation importance of every feature, on the rows that a bootstrap sample left out."""
+    """The permutation importances on the rows that a bootstrap sample left out."""
     rows = []
     for run in range(10):
         train = rng.integers(0, len(target), len(target))
         test = np.setdiff1d(np.arange(len(target)), train)
-        forest = RandomForestClassifier(20, max_depth=6, random_state=run).fit(X.iloc[train], target[train])
-        explained = permutation_importance(forest, X.iloc[test], target[test], n_repeats=2, random_state=run)
+        forest = RandomForestClassifier(20, max_depth=6, random_state=run).fit(
+            X.iloc[train], target[train]
+        )
+        explained = permutation_importance(
+            forest, X.iloc[test], target[test], n_repeats=2, random_state=run
+        )
         rows.append(np.clip(explained.importances_mean, 0, None))
     return hf.Preferences.from_weights(rows, features=X.columns)
 
@@ -36,14 +40,15 @@ real, shuffled = importances(y.to_numpy()), importances(rng.permutation(y))
 # Three measures of the same weights: all values, their order, and the five best. The baseline is the same procedure
 # on a shuffled target.
 
-rows = {
-    "values": [hf.stability(runs, "weight_correlation").value for runs in (real, shuffled)],
-    "ranks": [hf.stability(runs.to_ranking(), "spearman").value for runs in (real, shuffled)],
-    "five best": [hf.stability(runs.top(5, ties="random")).value for runs in (real, shuffled)],
+compared = {"target": real, "shuffled target": shuffled}
+best = {
+    name: hf.stability(runs.top(5, ties="random")) for name, runs in compared.items()
 }
-for name, (of_target, of_chance) in rows.items():
-    print(f"{name:10} {of_target:5.2f}   shuffled target {of_chance:5.2f}")
+for name, runs in compared.items():
+    values = hf.stability(runs, "weight_correlation").value
+    ranks = hf.stability(runs.to_ranking(), "spearman").value
+    five = best[name].value
+    print(f"{name:16} values {values:.2f}, ranks {ranks:.2f}, five best {five:.2f}")
 
 # %%
-compared = {"target": real, "shuffled target": shuffled}
-chart = hf.plots.plot_forest({name: hf.stability(runs.top(5, ties="random")) for name, runs in compared.items()})
+chart = hf.plots.plot_forest(best)

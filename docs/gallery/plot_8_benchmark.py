@@ -10,11 +10,25 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
 
-loaders = {"breast cancer": load_breast_cancer, "wine": load_wine, "iris": load_iris, "digits": load_digits}
+loaders = {
+    "breast cancer": load_breast_cancer,
+    "wine": load_wine,
+    "iris": load_iris,
+    "digits": load_digits,
+}
 data = {name: load(return_X_y=True, as_frame=True) for name, load in loaders.items()}
-data |= {f"simulated {seed}": hf.datasets.make_block_correlated(120, 30, random_state=seed)[:2] for seed in range(4)}
+data |= {
+    f"simulated {seed}": hf.datasets.make_block_correlated(120, 30, random_state=seed)[
+        :2
+    ]
+    for seed in range(4)
+}
 study = hf.Study(
-    {"anova": hf.selectors.AnovaF(3), "relief": hf.selectors.ReliefF(3), "mrmr": hf.selectors.MRMR(3)},
+    {
+        "anova": hf.selectors.AnovaF(3),
+        "relief": hf.selectors.ReliefF(3),
+        "mrmr": hf.selectors.MRMR(3),
+    },
     hf.Bootstrap(10),
     estimator=KNeighborsClassifier(5),
 )

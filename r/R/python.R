@@ -72,13 +72,24 @@ as_texts <- function(values) {
   module("numpy")$array(reticulate::r_to_py(as.list(values)))
 }
 
-as_column <- function(values) {
-  if (inherits(values, "Surv")) {
+# The target that the Python function survival() makes of right-censored times.
+as_survival <- function(times) {
+  if (!reticulate::py_has_attr(module("holdfast"), "survival")) {
     stop(
-      "Expected classes or numbers as target, got survival times; this version of holdfast selects features for ",
-      "classes and numbers only.", call. = FALSE
+      "Expected classes or numbers as target, got survival times; the Python package holdfast that is installed ",
+      "selects features for classes and numbers only.", call. = FALSE
     )
   }
+  if (attr(times, "type") != "right") {
+    stop("Expected survival times censored on the right, as Surv(time, event) makes them, got type ",
+         attr(times, "type"), ".", call. = FALSE)
+  }
+  parts <- unclass(times)
+  call_python(module("holdfast")$survival, as_array(parts[, "time"]), as_array(parts[, "status"]))
+}
+
+as_column <- function(values) {
+  if (inherits(values, "Surv")) return(as_survival(values))
   if (is.factor(values) || is.character(values)) return(as_texts(values))
   if (is.logical(values)) return(as_array(values)$astype("bool"))
   if (is.integer(values)) {
@@ -132,7 +143,7 @@ as_data <- function(x, y, groups = NULL, assay = 1L) {
   }
   list(
     X = as_features(x), y = as_column(y), groups = if (is.null(groups)) NULL else as_column(groups),
-    task = if (is.numeric(y) && !is.integer(y)) "regression" else "classification"
+    task = if (inherits(y, "Surv")) "survival" else if (is.numeric(y) && !is.integer(y)) "regression" else "classification"
   )
 }
 

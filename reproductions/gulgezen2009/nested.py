@@ -82,8 +82,14 @@ class Nested:
         """Return a number made of the mean ranks of the alphas."""
         ours, drawn = self.ranks(ratio, of)["rank"].to_numpy(), self.redrawn_ranks(ratio, of)
         return Evidence.from_draws(
-            statistic(ours), [statistic(ranks) for ranks in drawn], REDRAWN, n_tries=n_tries, **options
-        )
+            statistic(ours), [statistic(ranks) for ranks in drawn], REDRAWN, n_tries=n_tries, n_units=self.n_samples,
+            **options,
+        )  # fmt: skip
+
+    @cached_property
+    def n_samples(self) -> int:
+        """How many bootstrap samples were drawn."""
+        return int(self.result.splits["block"].nunique())
 
     def difference(self, ratio: float, of: str) -> Floats:
         """MID minus MIQ: sizes × bootstrap samples."""
@@ -146,7 +152,7 @@ def describe_protocol(title: str, nested: Nested, ratios: Sequence[float]) -> st
     every = len(nested.sizes) == total
     numbers = "every number of features" if every else f"{len(nested.sizes)} of the {total} numbers of features"
     return (
-        f"{title}: {nested.result.splits['block'].nunique()} bootstrap samples, and parts of them at r = "
+        f"{title}: {nested.n_samples} bootstrap samples, and parts of them at r = "
         f"{', '.join(f'{ratio:g}' for ratio in ratios)}; MID with five α, and MIQ, at {numbers}. Stability is the "
         "similarity of the selection on a part with that on its bootstrap sample by the best matching, with "
         "symmetrical uncertainties on that sample; accuracy is that of 3 nearest neighbors among the rows of the part, "

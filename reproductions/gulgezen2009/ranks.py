@@ -127,10 +127,12 @@ def judge_row(nested: Nested, ratio: float, of: str, row: Row, name: str, exhibi
     error = np.median(others.std(axis=2, ddof=1)) / np.sqrt(values.shape[2])
     gap = np.median(np.ptp(values.mean(axis=2), axis=0))
     features = "The features are not the paper's. " if name == "gtzan5_librosa" else ""
+    found = nested.judge_ranks(ratio, of, lambda ranks: float(np.abs(ranks - printed).mean()))
+    ours = " ".join(f"{rank:.1f}" for rank in nested.ranks(ratio, of)["rank"])
     return Claim(
         claim=f"Mean ranks of α by {of} on {TITLES[name]} at r = {ratio:g}.", exhibit=exhibit,
         printed=" ".join(f"{rank:g}" for rank in printed), rule=Rule.word("similar", "rank"),
-        evidence=nested.judge_ranks(ratio, of, lambda ranks: float(np.abs(ranks - printed).mean())),
+        evidence=replace(found, shown=f"{ours}; distance {found}"),
         reason=f"{features}The best and the worst α are {gap:.3f} apart (median over numbers of features); the "
         f"standard error of a difference from MID is {error:.3f}.",
     )  # fmt: skip
@@ -197,7 +199,7 @@ def judge_always(nested: Nested, ratios: Sequence[float]) -> Claim:
     return Claim(
         claim="MID is always more stable than MIQ on Musk, whatever r and the number of features.", exhibit="Figure 3",
         where="Section 5.3", printed="always",
-        evidence=Evidence.from_draws(float(ours), drawn, REDRAWN, digits=3),
+        evidence=Evidence.from_draws(float(ours), drawn, REDRAWN, n_units=nested.n_samples, digits=3),
         rule=Rule.equal(1.0, "at every point"),
         reason="The claims on averages over numbers of features say where it holds in general.",
     )  # fmt: skip

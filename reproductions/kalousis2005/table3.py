@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from reproductions.exhibits import describe_claims
 from reproductions.experiments import experiment
 from reproductions.kalousis2005.peaks import Folds, Lists, at_size, judge, load_peaks, run_lists, show_choices
 from reproductions.kalousis2005.published import METHODS, OVARIAN, PAPER, TABLE_3, published_choice
@@ -37,12 +38,11 @@ def table3(bench: Workbench) -> Outcome:
     for claim, n in zip(numbers, (20, 15), strict=True):
         near = [part.value * n for part in claim.evidence.parts]
         counts.append(f"{min(near):.0f} to {max(near):.0f} of {n}")
-    verdicts = pd.Series([claim.verdict for claim in claims]).value_counts()
     return Outcome(
         claims=claims,
         sentences={
             "Table 3": f"Depending on the list of peaks {counts[0]} errors and {counts[1]} S_S are those printed. "
-            f"Claims: {', '.join(f'{n} {verdict}' for verdict, n in verdicts.items())}."
+            f"{describe_claims(claims)}"
         },
         tables=[
             Table(

@@ -261,9 +261,14 @@ def a(noun: str) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return the end of a sentence about an unknown name: a hint at the closest known one, whatever its case."""
-    folded = {text.strip().lower(): text for text in reversed(list(known))}
-    close = difflib.get_close_matches(str(name).strip().lower(), folded, n=1)
+    """Return the end of a sentence about an unknown name: a hint at the closest known one, whatever its case.
+
+    Where none is close, one that begins with it, such as the column ``stage=II`` of a variable ``stage``.
+    """
+    folded, word = {text.strip().lower(): text for text in reversed(list(known))}, str(name).strip().lower()
+    close = difflib.get_close_matches(word, folded, n=1) or [
+        text for text in reversed(folded) if word and text.startswith(word)
+    ]
     return f"; did you mean {folded[close[0]]!r}?" if close else "."
 
 

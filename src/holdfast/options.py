@@ -44,10 +44,11 @@ class FormOptions:
         "largest|mean", "task", sets="group_weight",
         label="Weight of a group of features", hint="where columns form groups: its best column, or the mean of all",
     )] = "largest"
-    adjust: Annotated[Literal["yes", "no"], Option(
-        "choice", "Whether the selection is adjusted for covariates and sites, where there are any (default yes).",
-        "yes|no", "task", sets="adjust", values=(None, False),
-        label="Adjust the selection", hint="for covariates and sites, where there are any",
+    adjust: Annotated[Literal["yes", "no", "within"], Option(
+        "choice", "Whether the selection is adjusted for covariates and sites, where there are any (default yes), or "
+        "made within sites, by filters.",
+        "yes|no|within", "task", sets="adjust", values=(None, False, "within"),
+        label="Adjust the selection", hint="for covariates and sites, where there are any; within sites: filters alone",
     )] = "yes"
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from holdfast import tradeoff
 from holdfast.cards import Card, draw_intervals, make_bar
 from holdfast.measures import Measure
-from holdfast.replication import annotate, study_replicability, tabulate_features
+from holdfast.replication import annotate, study_features, study_replicability, tabulate_features
 from holdfast.result_base import AnyChart, ResultMixin
 from holdfast.serialization import to_plain
 from holdfast.study.matching import pool
@@ -76,7 +76,7 @@ class StudyResult(ResultMixin, StudyTables):
 
     # Features
 
-    features = tradeoff.selected_features
+    features = study_features
     final_features = tradeoff.final_features
     recovery = tradeoff.recovery
     prediction_agreement = tradeoff.prediction_agreement

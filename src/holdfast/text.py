@@ -162,6 +162,14 @@ def format_percent(share: float, decimals: int = 2) -> str:
 AGAIN = {0.2: (0.0, 0.7), 0.4: (0.1, 0.8), 0.6: (0.2, 0.9), 0.8: (0.4, 1.0)}
 """Steps in which probabilities of new studies are stated, and where the middle 80 % of the true ones lie."""
 
+LEGEND = {
+    "new_study": "New study: the probability that a new study of this size selects the feature; decide by this number.",
+    "q": "q: of the features that stand out from shuffled targets as much, the expected share that has nothing to do "
+    "with the target.",
+    "used": "Used: the share of the importance that models give to the feature where it was selected.",
+}
+"""What is known of a feature besides its frequency, in a sentence each."""
+
 
 def format_again(probability: float) -> str:
     """Format the probability that a new study selects a feature, no finer than it is known: 0.8 (0.4 to 1)."""

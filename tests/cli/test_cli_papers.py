@@ -1,14 +1,21 @@
 """Commands for papers and their reviewers: verify --refit, plot, checklist, and the command that made a study."""
 
+import html
 import re
 import shlex
 
+import docx
 import pytest
 
 import holdfast as hf
 from holdfast.datasets import load
-from holdfast.report import render_checklist, summarize
-from holdfast.report.method import CHECKLISTS, find_evidence
+from holdfast.report import render_checklist, summarize, write_checklist
+from holdfast.report.checklists import CHECKLISTS, find_evidence
+
+
+def unescape(line):
+    """The text that a piece of Markdown shows."""
+    return html.unescape(re.sub(r"\\(.)", r"\1", line.strip("*")))
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +126,33 @@ def test_hostile_names_stay_text_in_a_checklist(folder):
 def test_a_guideline_must_be_named(folder, printed_by):
     for flags in ((), ("--remark", "--tripod-ai")):
         assert "Expected --tripod-ai or --remark" in printed_by("checklist", "study.db", *flags, code=2).err
-    printed_by("checklist", "study.db", "--remark", "-o", "r.md", code=0)
-    assert (folder / "r.md").read_text(encoding="utf-8").startswith("# REMARK")
+
+
+def test_a_checklist_for_word_says_what_the_one_in_markdown_says(folder, printed_by, tmp_path):
+    for ending in ("md", "docx"):
+        out = printed_by("checklist", "study.db", "--tripod-ai", "-o", str(tmp_path / f"c.{ending}"), code=0).out
+        assert out.strip() == str(tmp_path / f"c.{ending}")
+    lines = [line for line in (tmp_path / "c.md").read_text(encoding="utf-8").splitlines() if line]
+    written = docx.Document(str(tmp_path / "c.docx"))
+    paragraphs = [paragraph.text for paragraph in written.paragraphs]
+    assert [f"# {paragraphs[0]}", *paragraphs[1:]] == [unescape(line) for line in lines[:3]]
+    (table,) = written.tables
+    rows = [[cell.text for cell in row.cells] for row in table.rows]
+    assert rows == [
+        [unescape(cell) for cell in re.split(r" ?(?<!\\)\| ?", line)[1:-1]] for line in (lines[3], *lines[5:])
+    ]
+    assert written.core_properties.title == paragraphs[0]
+
+
+def test_hostile_names_stay_text_in_word(folder, tmp_path):
+    summary = summarize(hf.load_study(folder / "study.db"), title="<b>&amp;\x00\x1b[31m\ud800" + 300 * "x")
+    path = write_checklist(summary, tmp_path / "c.docx", "remark")
+    assert docx.Document(str(path)).paragraphs[0].text.startswith("REMARK: <b>&amp;\ufffd")
+
+
+def test_the_ending_of_the_file_decides_the_format(folder, printed_by):
+    error = printed_by("checklist", "study.db", "--remark", "-o", "r.pdf", code=2).err
+    assert "Expected a file that ends in .docx or .md, got 'r.pdf'." in error
 
 
 # The command, and where the data are

@@ -238,6 +238,28 @@ def test_bad_options_are_told_in_one_sentence(folder, arguments, message, monkey
     assert "Traceback" not in told
 
 
+@pytest.mark.parametrize(
+    ("target", "sentences"),
+    [
+        ((), ["Expected --target COLUMN, the column of ask.csv to be predicted, got none; it may be 'ill'",
+              "Also, with --target 'ill': Expected unambiguous numbers in ask.csv, got '1,500'",
+              "Also, with --decimal ',': Expected numbers in ask.csv, got text in 1 column: 'sex'"]),
+        (("--target", "ill"), ["Expected unambiguous numbers in ask.csv", "Also, with --decimal ',': Expected"]),
+        (("--target", "ill", "--decimal", ","), ["Expected numbers in ask.csv, got text in 1 column: 'sex'"]),
+        (("--target", "il", "--decimal", ","), ["Expected the target column 'il' in ask.csv"]),
+    ],
+)  # fmt: skip
+def test_all_that_a_file_leaves_open_is_asked_at_once(folder, target, sentences, monkeypatch, capsys):
+    lines = [f"{i},500;{'fm'[i // 2 % 2]};{'yes' if i % 2 else 'no'}" for i in range(1, 9)]
+    (folder / "ask.csv").write_text("\n".join(["crp;sex;ill", *lines]), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["holdfast", "study", "ask.csv", *target])
+    with pytest.raises(SystemExit):
+        run()
+    printed = capsys.readouterr().err.splitlines()
+    assert len(printed) == len(sentences)
+    assert all(sentence in line for sentence, line in zip(sentences, printed, strict=True))
+
+
 WAITING = """
 import time
 from sklearn.feature_selection import SelectKBest

@@ -44,7 +44,7 @@ def _command_lines(command, path):
 def _parameter_text(parameter):
     flags = " ".join([*parameter.opts, *parameter.secondary_opts])
     told = {
-        "type": inspect.formatannotation(parameter.type_descriptor.annotation),
+        "type": inspect.formatannotation(parameter.type_descriptor.annotation).replace("pathlib._local.", "pathlib."),
         "default": parameter.default,
         "required": parameter.required,
         "several": parameter.multiple,

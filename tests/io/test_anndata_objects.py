@@ -118,7 +118,10 @@ def test_a_study_runs_on_cells_keeps_donors_together_and_writes_back():
     assert pd.isna(data.var.loc["ENSG999", "holdfast_verdict"])
     never = [gene for gene, share in zip(GENES, frequency, strict=True) if share == 0]
     assert set(data.var.loc[never, "holdfast_verdict"]) == {"never selected"}
-    assert list(data.var.columns) == [*before, "holdfast_frequency", "holdfast_new_study", "holdfast_verdict"]
+    assert list(data.var.columns) == [
+        *before,
+        *(f"holdfast_{name}" for name in ("frequency", "new_study", "q", "used", "verdict")),
+    ]
     with pytest.raises(ValueError, match="Expected features of the study in var_names"):
         result.annotate(SimpleNamespace(var_names=["a", "b"], var=pd.DataFrame(index=["a", "b"])))
 

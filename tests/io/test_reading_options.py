@@ -92,6 +92,26 @@ def test_messages_name_the_options_of_commands():
     assert as_options("drop_constant=True") == "drop_constant=True"
 
 
+def test_messages_name_the_options_of_a_study():
+    said = {
+        "give adjust=False.": "give --adjust no.", "set n_jobs=1, or": "set --jobs 1, or",
+        "for sample_weight=, got": "for --weights, got", "take device='cpu'.": "take --device 'cpu'.",
+        "fast_models='identical'": "--fast-models identical", "give estimator=.": "give --estimator.",
+    }  # fmt: skip
+    assert {text: as_options(text) for text in said} == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rfe:estimator=knn,task=x", "the column 'target=yes'", "/home/data=1/x.csv", "store=None", "my_target=3",
+        "until=hf.TargetPrecision(…)", "hf.read_table(frame, categorical='one-hot')",
+    ],
+)  # fmt: skip
+def test_names_and_code_in_messages_stay_as_they_are(text):
+    assert as_options(text) == text
+
+
 def test_the_page_offers_every_option(tmp_path):
     asked = {field.name: field for field in fields(TableQuery)}
     assert set(asked) == {*OPTIONS, "asked"}

@@ -279,3 +279,100 @@ def test_a_drop_that_is_neither_a_share_nor_a_number_is_refused(drop):
 def test_a_number_of_features_may_be_larger_than_what_is_left():
     assert elimination_sizes(10, 2, 1e12).tolist() == [10, 2]
     assert elimination_sizes(10, 2, 3.0).tolist() == elimination_sizes(10, 2, np.int64(3)).tolist() == [10, 7, 4, 2]
+
+
+# Columns without a penalty
+
+
+def newton(X, y, cost, free, penalty):
+    """Weights of X and of columns without a penalty, by plain Newton steps on both."""
+    Z, squares = np.column_stack([X, free]), np.concatenate([penalty**2, np.zeros(free.shape[1])])
+    w = np.zeros(Z.shape[1])
+    for _ in range(60):
+        wrong = 1 / (1 + np.exp(y * (Z @ w)))
+        slope = squares * w - Z.T @ (cost * y * wrong)
+        w -= np.linalg.solve((Z.T * (cost * wrong * (1 - wrong))) @ Z + np.diag(squares), slope)
+    return w[: X.shape[1]]
+
+
+def scaled_next_to(X, free, count):
+    """Columns in units of the standard deviation that others leave of them."""
+    root = np.sqrt(count / count.sum())[:, None]
+    rest = root * X - root * free @ np.linalg.lstsq(root * free, root * X, rcond=None)[0]
+    return (X - np.average(X, axis=0, weights=count)) / np.sqrt((rest**2).sum(axis=0))
+
+
+def confounded(n, d, n_sites=3):
+    """Features and classes that depend on an age and on sites, and these."""
+    X, y = correlated(n, d, 0.3, seed=n)
+    rng = np.random.default_rng(d)
+    sites = rng.integers(0, n_sites, n)
+    age = 0.4 * y + rng.normal(size=n)
+    X[:, ::3] += age[:, None]
+    X[:, 1::4] += 2 * sites[:, None]
+    return X, y, np.column_stack([50 + 20 * age, 1.0 * (sites[:, None] == np.arange(1, n_sites))])
+
+
+@pytest.mark.parametrize("scale", ["split", "full"])
+@pytest.mark.parametrize("shrinkage", [1, 0.3])
+@pytest.mark.parametrize(("n", "d"), [(50, 150), (50, 40), (90, 12)])
+def test_eliminations_next_to_covariates_are_those_of_an_obvious_loop(n, d, shrinkage, scale):
+    X, y, covariates = confounded(n, d)
+    counts, sizes, forced = bootstraps(y, 2, seed=5), elimination_sizes(d, 6), np.arange(d) % 50 == 7
+    arguments = {"sizes": sizes, "C": 0.5, "shrinkage": shrinkage, "forced": forced, "scale": scale}
+    paths = ridge_elimination(X, y, counts, covariates=covariates, **arguments)
+    free = np.column_stack([np.ones(n), covariates])
+    penalty = np.where(forced, shrinkage, 1.0)
+    for m, count in enumerate(counts):
+        Z = scaled_next_to(X, free, count) if scale == "split" else X
+
+        def fit(Z, y, count, columns):
+            return newton(Z[:, columns], y, 0.5 * count, free, penalty[columns])
+
+        assert_same_path(paths, m, slow_elimination(fit, Z, y, count, sizes, np.flatnonzero(forced)))
+
+
+def test_covariates_with_hardly_a_penalty_are_almost_without():
+    X, y, covariates = confounded(60, 20)
+    paths = ridge_elimination(X, y, covariates=covariates, scale="full")
+    Z = np.column_stack([X, 1e5 * (covariates - covariates.mean(axis=0)) / covariates.std(axis=0)])
+    expected = oracle()(Z, y, np.ones(60), np.arange(23))[:20]
+    np.testing.assert_allclose(paths.weight[0], expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("d", [100, 15])
+def test_counts_are_repeated_rows_next_to_covariates(d):
+    X, y, covariates = confounded(40, d)
+    count = bootstraps(y, 1)[0]
+    rows = np.repeat(np.arange(40), count)
+    paths = ridge_elimination(X, y, count, covariates=covariates)
+    repeated = ridge_elimination(X[rows], y[rows], covariates=covariates[rows])
+    np.testing.assert_allclose(paths.weight, repeated.weight, atol=1e-8 * np.abs(paths.weight).max())
+
+
+@pytest.mark.parametrize("d", [100, 15])
+def test_features_made_of_covariates_fall_first_and_units_of_covariates_do_not_matter(d):
+    X, y, covariates = confounded(40, d)
+    X[:, 3], X[:, 4] = 3 * covariates[:, 0] - covariates[:, 2], X[:, 5] + 5 * covariates[:, 1]
+    sizes = elimination_sizes(d, 5)
+    paths = ridge_elimination(X, y, sizes=sizes, covariates=covariates)
+    assert paths.smallest_size[0, 3] == d
+    assert paths.weight[0, 3] == 0
+    other = ridge_elimination(X, y, sizes=sizes, covariates=covariates @ [[1e6, 2, 0], [1, 1, 0], [0, 3, 1e-3]])
+    np.testing.assert_array_equal(paths.smallest_size, other.smallest_size)
+    X[:, 4] = X[:, 5]  # what covariates add to a feature changes nothing
+    same = ridge_elimination(X, y, covariates=covariates)
+    first = ridge_elimination(X + covariates @ np.ones((3, d)), y, covariates=covariates)
+    np.testing.assert_allclose(first.weight, same.weight, atol=1e-7 * np.abs(same.weight).max())
+
+
+def test_sites_of_one_class_have_no_say_and_covariates_that_tell_classes_apart_are_refused():
+    X, y, covariates = confounded(60, 30)
+    alone = covariates[:, 1] == 1
+    y[alone] = 1
+    rest = ~alone
+    paths = ridge_elimination(X, y, covariates=covariates)
+    without = ridge_elimination(X[rest], y[rest], covariates=covariates[rest])
+    np.testing.assert_allclose(paths.weight, without.weight, atol=1e-8 * np.abs(paths.weight).max())
+    with pytest.raises(ValueError, match="Expected classes that covariates do not tell apart"):
+        ridge_elimination(X, y, covariates=y[:, None] + 0.0)

@@ -25,6 +25,29 @@ def values(runs, *names):
     return [estimate.value for estimate in hf.stability(runs, names)]
 
 
+STABM = {
+    "davis": 0.8, "dice": 0.8320106, "hamming": 0.8666667, "jaccard": 0.7166667, "kappa": 0.7275362,
+    "lustgarten": 0.5333333, "nogueira": 0.7222222, "novovicova": 0.855155, "ochiai": 0.8450164, "pearson": 0.7576447,
+    "cw_rel": 0.8, "unadjusted": 0.7453833, "wald": 1, "zucknick": 0.7603667, "sechidis": 0.5322911,
+}  # fmt: skip
+"""What the reference pages of the R package stabm 1.1.3 print for the features 1 to 3, 1 to 4 and 1 to 5 of 10, to
+seven digits. ``pearson`` is stabilityPhi, ``cw_rel`` stabilitySomol; the similarity is 0.92 to the distance."""
+STABM_DRAWN = {"intersection_mbm": 0.5646009}
+"""The same for a measure of which stabm estimates the part that is due to chance, by 1,000 draws."""
+
+
+@pytest.mark.parametrize("name", [*STABM, *STABM_DRAWN])
+def test_values_that_stabm_prints(name):
+    runs = hf.Preferences.from_sets([range(3), range(4), range(5)], n_features=10)
+    similarity = 0.92 ** np.abs(np.subtract.outer(np.arange(10), np.arange(10)))
+    options = {"similarity": similarity} if hf.MEASURES[name].similarity else {"alpha": 0} if name == "davis" else {}
+    value = hf.stability(runs, name, **options).value
+    if name in STABM:
+        assert float(f"{value:.7g}") == STABM[name]
+    else:
+        assert value == pytest.approx(STABM_DRAWN[name], abs=0.005)
+
+
 def test_2016_equation_1():
     assert values(A1, "jaccard", "pearson", "nogueira") == [1, 1, 1]
     assert values(A2, "jaccard") == pytest.approx([11 / 18])

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import holdfast as hf
 from holdfast.cli import app, records
 from holdfast.cli.records import HOMES, registry
-from holdfast.declared import About, Registry, describe_parameters, is_about
+from holdfast.declared import About, Registry, describe_parameters, did_you_mean, is_about
 from holdfast.models import MODELS, SCORES, Model, Score
 from holdfast.references import REFERENCES, Publication
 from holdfast.report import render, summarize
@@ -221,6 +221,11 @@ def test_names_are_found_however_hyphens_are_written_and_hints_help():
         ValueError, match=r"Expected a rule \(accuracy, one-se, .*\), got 'one-es'; did you mean 'one-se'\?"
     ):
         RULES.find("one-es")
+    assert (
+        did_you_mean("Charge", ["sex", "Charge=A long name", "Charge=B, as long"])
+        == "; did you mean 'Charge=A long name'?"
+    )
+    assert did_you_mean("", ["age"]) == did_you_mean("zz", ["age"]) == "."
     with pytest.raises(KeyError, match=r"Expected the name of a rule, got 'best'\. holdfast.tradeoff.RULES lists them"):
         RULES["best"]
     with pytest.raises(ValueError, match="Expected a new name for a rule, got 'one-se', which is taken"):

@@ -106,7 +106,7 @@ def test_a_profile_expects_as_many_features_and_is_steeper_with_more_agreement()
     assert profile.extrapolate(0.0, 12, 2, 12) == 0.0
 
 
-def deconvolve_slowly(counts, n_runs, size):
+def deconvolve_slowly(counts, n_runs, size, agreement):
     """The same by plain sums: every feature by itself, the noise on a fine grid."""
     positions, noise = np.arange(-7, 7.01, 0.2), np.linspace(-6, 6, 601)
     weight = np.exp(-(noise**2) / 2) / np.exp(-(noise**2) / 2).sum()
@@ -124,19 +124,27 @@ def deconvolve_slowly(counts, n_runs, size):
     cuts = np.linspace(-12, 12, 4801)
     sums = np.array([(posterior @ ndtr(positions - cut)).sum() for cut in cuts])
     p = posterior @ ndtr(positions - cuts[np.abs(sums - size).argmin()])
-    return np.minimum(expit(0.84 * logit(p)), 0.95)
+    drawn = expit(0.84 * logit(p))
+    selected = np.argsort(-counts, kind="stable")[:size]
+    number = size * (agreement * (1 - size / counts.size) + size / counts.size)
+    steps = np.linspace(-6, 6, 48001)
+    sums = expit(logit(drawn[selected])[:, None] + steps).sum(axis=0)
+    step = steps[np.abs(sums - (drawn[selected].sum() + number) / 2).argmin()]
+    expected = np.minimum(drawn, p)
+    expected[selected] = expit(logit(drawn[selected]) + step)
+    return np.minimum(expected, 0.95)
 
 
-def test_probabilities_are_counts_without_the_noise_of_one_data_set():
-    counts = np.r_[40, 40, 37, 30, 22, 15, 8, RNG.integers(0, 6, 60)]
-    profile = FrequencyProfile(counts, 40)
-    expected = profile.expect(counts, 6, selected=True)
-    assert_allclose(expected, deconvolve_slowly(counts, 40, 6), atol=2e-3)
-    assert (np.diff(expected[np.argsort(counts, kind="stable")]) >= -1e-12).all()
-    others = profile.expect(counts, 6, selected=False)
-    assert (others <= expected).all()
-    assert_allclose(others[others < 0.5].sum() + others[others >= 0.5].sum(), 6, atol=0.6)
-    assert profile.expect(np.array([40]), 60, selected=True)[0] <= 0.95
+@pytest.mark.parametrize("agreement", [-0.1, 0.2, 0.6, 0.95])
+def test_probabilities_are_counts_without_the_noise_of_one_data_set(agreement):
+    counts = np.r_[40, 40, 37, 30, 22, 15, 8, np.random.default_rng(3).integers(0, 6, 60)]
+    profile, selected = FrequencyProfile(counts, 40), np.arange(67) < 6
+    expected = profile.expect(counts, selected, agreement)
+    assert_allclose(expected, deconvolve_slowly(counts, 40, 6, max(agreement, 0)), atol=2e-3)
+    for part in (selected, ~selected):
+        assert (np.diff(expected[part][np.argsort(counts[part], kind="stable")]) >= -1e-12).all()
+    assert expected[selected].sum() <= profile.expect(counts, selected, agreement + 0.04)[selected].sum() + 1e-12
+    assert FrequencyProfile(np.full(60, 40), 40).expect(np.full(60, 40), np.arange(60) < 59, 0.9).max() <= 59 / 60
 
 
 def test_stored_probabilities_are_computed_from_counts_again():
@@ -488,9 +496,9 @@ def test_a_table_in_markdown_has_a_head_for_each_column(tmp_path):
     store_replicability(tmp_path / "s.db", hf.replicability(study, X, y, n_pairs=20, n_shuffles=0))
     lines = render(summarize(hf.load_study(tmp_path / "s.db")), "md").splitlines()
     (head,) = (place for place, line in enumerate(lines) if line.startswith("| feature | frequency"))
-    assert "| in a new study | direction |" in lines[head]
+    assert "| in a new study | used | direction |" in lines[head]
     assert "| in models |" in lines[head]
-    assert {line.count("|") for line in lines[head : head + 4]} == {11}
+    assert {line.count("|") for line in lines[head : head + 4]} == {12}
     assert not any("\\|" in line for line in lines[head : head + 2])
 
 
@@ -629,7 +637,7 @@ def test_one_feature_has_a_probability_and_several_a_number():
     runs = np.zeros((40, 50), dtype=int)
     runs[:, 0] = 1
     one = estimate_replicability(hf.Preferences.from_matrix(runs), [0], 100)
-    assert one.sentence.startswith("A new study of this size would select your feature with a probability of 0.93 (")
+    assert one.sentence.startswith("A new study of this size would select your feature with a probability of 0.95 (")
     rng = np.random.default_rng(0)
     by_chance = hf.Preferences.from_matrix(np.eye(50, dtype=int)[rng.integers(50, size=40)])
     doubt = estimate_replicability(by_chance, [0], 100)

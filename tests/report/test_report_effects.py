@@ -53,7 +53,7 @@ def test_the_report_tells_direction_and_effect(result):
     assert "higher in relapse" in page
     assert '<svg class="boxes"' in page
     assert f"| higher in relapse | {first.effect:.2f} (" in text
-    assert Summary.from_dict(summary.to_dict()) == summary
+    assert Summary.from_dict(summary.to_dict()).to_dict() == summary.to_dict()
     assert any("Yekutieli" in reference.text for reference in summary.references)
 
 

@@ -208,7 +208,7 @@ def test_a_suppressor_is_told_alone_and_in_models():
     page, text = render(summary), render(summary, "md")
     assert "<dt>In models</dt><dd>raises the odds of healthy in 100 % of its models</dd>" in page
     assert "| raises the odds of healthy in 100 % of its models |" in text
-    assert Summary.from_dict(summary.to_dict()) == summary
+    assert Summary.from_dict(summary.to_dict()).to_dict() == summary.to_dict()
 
 
 def test_words_are_those_of_target_and_model():

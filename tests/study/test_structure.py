@@ -1,5 +1,6 @@
 """Columns made of others, groups of features, and what else belongs together in a table."""
 
+import json
 import sqlite3
 import sys
 from contextlib import closing
@@ -9,33 +10,38 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.feature_selection import SelectFromModel, SelectKBest, f_regression
+from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif, f_regression
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer, StandardScaler
 
 import holdfast as hf
 from holdfast.io.estimators import read_selection
-from holdfast.kernels.filters import residuals
+from holdfast.kernels.covariates import residuals
 from holdfast.selectors import (
     MRMR,
     SELECTORS,
     AnovaF,
     ElasticNetCV,
     ElasticNetPath,
+    Golub,
     HybridRFE,
     ReliefF,
     StabilitySelection,
 )
 from holdfast.study.data import group_columns
 from holdfast.study.named import named_selectors
+from holdfast.study.store import open_to_write
+from holdfast.study.store.schema import EFFECTS
 
 NUMBERS = [f"x{column}" for column in range(5)]
 
@@ -478,6 +484,111 @@ def test_stability_selection_adjusts_in_every_half(y):
     assert (found != plain).any()
 
 
+def eliminate(X, y, free, n_features, forced=()):
+    """Drop a fifth of the features again and again, by plain Newton steps with columns without a penalty."""
+    rest = X - free @ np.linalg.lstsq(free, X, rcond=None)[0]
+    Z, columns = (X - X.mean(axis=0)) / rest.std(axis=0), np.arange(X.shape[1])
+    while columns.size > n_features:
+        design, w = np.column_stack([Z[:, columns], free]), np.zeros(columns.size + free.shape[1])
+        penalty = np.repeat([1.0, 0.0], [columns.size, free.shape[1]])
+        for _ in range(30):
+            wrong = 1 / (1 + np.exp(y * (design @ w)))
+            slope = penalty * w - design.T @ (y * wrong)
+            w -= np.linalg.solve((design.T * (wrong * (1 - wrong))) @ design + np.diag(penalty), slope)
+        badness = np.where(np.isin(columns, forced), -np.inf, -np.abs(w[: columns.size]))
+        size = max(n_features, columns.size - max(1, columns.size // 5))
+        columns = np.sort(columns[np.argsort(badness, kind="stable")[:size]])
+    return columns
+
+
+@pytest.mark.parametrize("criterion", [None, "variance", AnovaF()], ids=["ridge", "variance", "anova"])
+def test_recursive_elimination_leaves_covariates_without_a_penalty(criterion):
+    y, n_forced = np.where(NUMBER > 0, 1, -1), 0 if criterion is None else 2
+    rfe = HybridRFE(4, n_forced=n_forced, criterion="variance" if criterion is None else criterion)
+    result = hf.Study(rfe, hf.Bootstrap(6), covariates=["age"], estimator=LOGISTIC).run(ADJUSTED, y, sites=SITES)
+    differs = False
+    for run, split in enumerate(result.splits.itertuples()):
+        rows, forced = np.repeat(split.train_rows, split.train_counts), []
+        X, covariates = features_at(rows), design_of(ADJUSTED)[rows]
+        free = np.column_stack([np.ones(80), covariates])
+        if criterion == "variance":
+            forced = np.argsort(-residual_squares(free, X))[:2]
+        elif criterion is not None:
+            forced = np.argsort(-partial_f_by_definition(X, y[rows, None], covariates))[:2]
+        wanted = eliminate(X, y[rows], free, 4, forced)
+        assert set(result.preferences("hybrid_rfe").selected(run)) == {TABLE.columns[column] for column in wanted}
+        differs |= set(wanted) != set(eliminate(X, y[rows], free[:, :1], 4, forced))
+    assert differs
+
+
+@pytest.mark.parametrize("y", [NUMBER > 0, NUMBER], ids=["classes", "numbers"])
+def test_effects_are_known_before_and_after_adjustment(y):
+    y = np.asarray(y)
+    is_number = y.dtype.kind == "f"
+    selector = SelectKBest(f_regression if is_number else f_classif, k=5)
+    study = hf.Study({"best": selector}, FOLDS, covariates=["age"], estimator=Ridge() if is_number else LOGISTIC)
+    gaps = ADJUSTED.assign(**{"g3.0": ADJUSTED["g3.0"].where(np.arange(80) != 2, 0.0)})
+    result, design, after = study.run(gaps, y, sites=SITES), design_of(gaps), {}
+    assert result.adjusted_for == "age and the sites"
+    for run, (rows, held_out) in enumerate(FOLDS):
+        for name in result.preferences("best").selected(run):
+            x = gaps[name].to_numpy()
+            fitted = np.column_stack([design, *([] if is_number else [y])])
+            left = x - design @ LinearRegression().fit(fitted[rows], x[rows]).coef_[: design.shape[1]]
+            if is_number:
+                rest = y - design @ LinearRegression().fit(design[rows], y[rows]).coef_
+                effect = spearmanr(left[held_out], rest[held_out]).statistic
+            else:
+                effect = roc_auc_score(y[held_out], left[held_out])
+            after.setdefault(name, []).append(effect)
+    features = result.features("best")
+    frame = features.frame.set_index("feature")
+    for name, effects in after.items():
+        assert frame.loc[name, "adjusted_effect"] == pytest.approx(np.mean(effects), abs=1e-6)
+    several = frame[frame["splits"] > 1]
+    assert (several["adjusted_low"] <= several["adjusted_effect"]).all()
+    assert (several["adjusted_effect"] <= several["adjusted_high"]).all()
+    assert "Adjusted: for age and the sites." in str(features)
+    shown = features.to_frame().set_index("feature")
+    turned = shown["effect"] != frame["effect"]
+    np.testing.assert_allclose(shown["adjusted_low"][turned], 1 - frame["adjusted_high"][turned])
+
+
+def test_the_report_shows_effects_before_and_after_adjustment(tmp_path):
+    confounded = ADJUSTED.assign(copy=ADJUSTED["age"] + np.random.default_rng(9).normal(size=80) / 2)
+    study = hf.Study({"noisy": SelectKBest(f_classif, k=9)}, hf.Bootstrap(20), covariates=["age"], estimator=LOGISTIC)
+    result = study.run(confounded, ADJUSTED["age"] + Y > 0.5, store=tmp_path / "s.db")
+    row = result.features("noisy").to_frame().set_index("feature").loc["copy"]
+    assert row["effect_low"] > 0.6  # older people have more of it, and are ill
+    assert row["adjusted_low"] < 0.5 < row["adjusted_high"]
+    page = result.report(tmp_path / "report.html").read_text()
+    assert "what age leaves of the values" in page
+    assert f"adjusted {row['adjusted_effect']:.2f}" in page
+    summary = json.loads(result.report(tmp_path / "report.json").read_text())["features"]
+    assert summary["adjusted_for"] == "age"
+    (stored,) = [feature for feature in summary["shown"] if feature["feature"] == "copy"]
+    assert stored["adjusted_effect"] == pytest.approx(row["adjusted_effect"])
+    text = result.report(tmp_path / "report.md").read_text()
+    assert "| adjusted |" in text
+    assert "of what age leave" in text
+    plain = replace(study, adjust=False).run(confounded, ADJUSTED["age"] + Y > 0.5)
+    assert "adjusted_effect" not in plain.features("noisy").frame
+
+
+def test_a_store_without_adjusted_effects_is_read_with_none(tmp_path):
+    study = hf.Study({"best": SelectKBest(f_classif, k=3)}, FOLDS, covariates=["age"], estimator=LOGISTIC)
+    study.run(ADJUSTED, Y, store=tmp_path / "s.db")
+    with open_to_write(tmp_path / "s.db") as store:
+        rows = store._ask("SELECT family, split, features, effects FROM effects")
+        cut = [(*row[:3], np.frombuffer(row[3], "<f4").reshape(-1, 4)[:, :2].tobytes()) for row in rows]
+        with store.transaction():
+            store.write(EFFECTS, cut)
+    older = hf.load_study(tmp_path / "s.db")
+    frame = older.features("best").frame
+    assert frame["effect"].notna().all()
+    assert frame["adjusted_effect"].isna().all()
+
+
 def test_what_covariates_leave_depends_on_no_unit():
     counts, design = np.arange(80) % 3, design_of(ADJUSTED)
     values = np.column_stack([features_at(slice(None)), np.full(80, 3.3), 7 * design[:, 0] + 1e3])
@@ -490,6 +601,56 @@ def test_what_covariates_leave_depends_on_no_unit():
 def residual(values):
     design = np.column_stack([np.ones(80), ADJUSTED["age"]])
     return values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
+
+
+@pytest.mark.parametrize("covariates", [(), ("age",)])
+def test_the_f_value_within_sites_adds_up_the_squares_of_each(covariates):
+    y = np.digitize(NUMBER, np.quantile(NUMBER, [1 / 3, 2 / 3]))
+    study = hf.Study(
+        {"f": hf.Candidates(AnovaF(12), keep="weights")}, hf.Bootstrap(5), covariates=covariates, estimator=LOGISTIC,
+        adjust="within",
+    )  # fmt: skip
+    X = ADJUSTED if covariates else ADJUSTED[TABLE.columns]
+    result = study.run(X, y, sites=SITES)
+    assert result.plan["adjust"] == "within"
+    assert "Features are weighed within sites, in each resample." in result.data.notes
+    weights = result.preferences("f", kind="weighting").matrix()
+    for run, split in enumerate(result.splits.itertuples()):
+        rows = np.repeat(split.train_rows, split.train_counts)
+        squares, freedom = np.zeros((2, 12)), np.zeros(2)
+        for site in np.unique(SITES):
+            here = rows[SITES[rows] == site]
+            without = np.column_stack([np.ones(here.size), *([ADJUSTED["age"].to_numpy()[here]] if covariates else [])])
+            full = np.column_stack([without, y[here, None] == [1, 2]])
+            before, after = (residual_squares(design, features_at(here)) for design in (without, full))
+            ranks = [np.linalg.matrix_rank(design) for design in (without, full)]
+            squares += before - after, after
+            freedom += ranks[1] - ranks[0], here.size - ranks[1]
+        np.testing.assert_allclose(weights[run], np.divide(*(squares.T / freedom).T), rtol=1e-6)
+
+
+def test_weights_within_sites_are_means_over_sites_that_have_both_classes():
+    y = np.where(SITES == "west", True, NUMBER > 0)
+    study = hf.Study({"g": hf.Candidates(Golub(12), keep="weights")}, FOLDS, adjust="within")
+    result = study.run(TABLE, y, sites=SITES)
+    for run, (rows, _) in enumerate(FOLDS):
+        parts = [rows[SITES[rows] == site] for site in ("north", "south", "east")]
+        parts = [part for part in parts if np.unique(y[part]).size == 2]
+        ratios = [part.size * Golub().fit(TABLE.to_numpy()[part], y[part]).scores_ for part in parts]
+        expected = sum(ratios) / sum(map(len, parts))
+        np.testing.assert_allclose(result.preferences("g", kind="weighting").matrix()[run], expected, rtol=1e-6)
+
+
+def test_effects_of_different_directions_are_found_within_sites_alone():
+    sign = np.where(np.isin(SITES, ["north", "west"]), 2.0, -2.0)
+    turned = TABLE.assign(**{"g2.0": TABLE["g2.0"] + np.where(Y, sign, 0)})
+    within, across = (
+        hf.Study(AnovaF(1), hf.Bootstrap(8), adjust=adjust).run(turned, Y, sites=SITES).preferences("anova").frequency
+        for adjust in ("within", True)
+    )
+    column = list(TABLE.columns).index("g2.0")
+    assert within[column] == 1
+    assert across[column] < 0.5
 
 
 def test_a_feature_that_a_covariate_explains_is_not_selected():
@@ -517,7 +678,24 @@ def test_adjustment_is_the_default_for_new_studies_and_older_ones_go_on_without(
 @pytest.mark.parametrize(
     ("study", "y", "given", "message"),
     [
-        (hf.Study({"r": ReliefF(2)}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got r \(ReliefF\); give adjust=False"),
+        (hf.Study({"r": ReliefF(2)}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got r \(ReliefF\); forests and mRMR"),
+        (
+            hf.Study(HybridRFE(3, n_forced=1, criterion="golub"), hf.Bootstrap(4)),
+            Y,
+            {"sites": SITES},
+            "or HybridRFE with",
+        ),
+        (hf.Study(HybridRFE(3, device="torch"), hf.Bootstrap(4)), Y, {"sites": SITES}, r"got hybrid_rfe \(HybridRFE\)"),
+        (hf.Study({"f": SelectFromModel(RandomForestClassifier())}), Y, {"sites": SITES}, "forests and mRMR cannot be"),
+        (hf.Study(ElasticNetPath(), adjust="within"), Y, {"sites": SITES}, r"Expected filters to .* got lasso"),
+        (hf.Study(AnovaF(2), adjust="within"), Y, {}, r"Expected sites= .* with adjust='within', got none"),
+        (hf.Study(AnovaF(2), adjust="inside"), Y, {"sites": SITES}, "Expected adjust=True, False or 'within'"),
+        (
+            hf.Study({"g": Golub(2)}, covariates=["age"], estimator=LOGISTIC, adjust="within"),
+            Y,
+            {"sites": SITES},
+            r"adjusted for covariates too \(AnovaF\) to select within sites, .* got g \(Golub\)",
+        ),
         (hf.Study({"l": ElasticNetCV()}, hf.Bootstrap(4)), Y, {"sites": SITES}, r"got l \(ElasticNetCV\)"),
         (
             hf.Study({"s": StabilitySelection(ReliefF(), q=3, pfer=1)}, hf.Bootstrap(4)),

@@ -21,7 +21,10 @@ import pandas as pd
 from scipy import stats
 
 import holdfast as hf
-from holdfast.resampling.shuffles import tell_from_chance
+from holdfast.replication.running import SHUFFLE
+from holdfast.resampling import Samples, SplitHalves
+from holdfast.resampling.shuffles import TargetShuffles, tell_from_chance
+from holdfast.resampling.split import rng_of
 
 LEVELS = (0.1, 0.2)
 RELATED = 0.02
@@ -162,33 +165,41 @@ def by_shuffles(selector):
 
 
 def by_counts(size=10, n_shuffles=40):
-    """The filter of the best by t test, as ``by_shuffles`` has it, but all halves of a target computed together."""
+    """The filter of the best by t test, all halves of a target at once: equal to ``by_shuffles`` where nothing ties."""
 
     def judge(X, y, seed):
-        rng = np.random.default_rng([seed, 91])
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
-        counted = [count_best(X, y, size, 50, rng)]
-        alike = count_best(X, y, size, 10, rng)
-        counted += [count_best(X, rng.permutation(y), size, 10, rng) for _ in range(n_shuffles)]
+        samples, shuffles = Samples.of(len(y), y), TargetShuffles.plan(y)
+        halves = [split_rows(SplitHalves(50), samples, seed, half) for half in range(100)]
+        counted, alike = [count_best(X, y, size, halves)], count_best(X, y, size, halves[:20])
+        for number in range(n_shuffles):
+            rng = rng_of(seed, number, SHUFFLE)
+            shuffled, again = y[shuffles.draw(rng)], int(rng.integers(2**31))
+            of_shuffled = Samples.of(len(y), shuffled)
+            rows = [split_rows(SplitHalves(10), of_shuffled, again, half) for half in range(20)]
+            counted.append(count_best(X, shuffled, size, rows))
         errors = tell_from_chance(np.array(counted), 0.1, alike)
-        return errors.expected_false, errors.q, errors.p_any
+        return np.minimum(errors.expected_false, X.shape[1]), errors.q, errors.p_any
 
     return judge
 
 
-def count_best(X, y, size, n_pairs, rng):
-    """Share of halves, two classes divided each, in which a feature is among the best by its t value."""
-    halves = np.zeros((2 * n_pairs, 2, len(y)))
-    for pair in range(n_pairs):
-        for label in (0, 1):
-            rows = rng.permutation(np.flatnonzero(y == label))
-            halves[2 * pair, label, rows[::2]] = halves[2 * pair + 1, label, rows[1::2]] = 1
+def split_rows(perturbation, samples, seed, half):
+    """Rows of a half, as a study draws them; split 0 has all rows."""
+    return perturbation.make_split(1 + half, samples, seed).rows
+
+
+def count_best(X, y, size, rows):
+    """Share of halves in which a feature is among the best by its t value."""
+    halves = np.zeros((len(rows), 2, len(y)))
+    for half, chosen in enumerate(rows):
+        halves[half, y[chosen], chosen] = 1
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
     n = halves.sum(axis=2)[..., None]
     mean = halves @ X / n
     within = (n * (halves @ X**2 / n - mean**2)).sum(axis=1)
-    t = np.abs(mean[:, 1] - mean[:, 0]) / np.sqrt(within + 1e-12)
+    t = np.abs(mean[:, 1] - mean[:, 0]) / np.sqrt(within / (1 / n).sum(axis=1))
     best = np.argpartition(-t, size, axis=1)[:, :size]
-    return np.bincount(best.ravel(), minlength=X.shape[1]) / len(halves)
+    return np.bincount(best.ravel(), minlength=X.shape[1]) / len(rows)
 
 
 def by_t_test(X, y, seed):

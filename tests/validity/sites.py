@@ -1,4 +1,4 @@
-"""How often intervals for new studies at other sites cover: ``python tests/validity/sites.py [REPEATS]``.
+"""How often intervals for new studies at other sites cover: ``python tests/validity/sites.py [REPEATS [KIND ...]]``.
 
 Each data set has 60 features, of which the adjusted F value selects 12; the truth is the mean agreement of 150 studies
 at other sites. Nothing was tuned on these kinds of data but the width for slow and fast growth, which was chosen after
@@ -16,14 +16,19 @@ from holdfast.preferences import Preferences
 from holdfast.replication.sites import FEWEST_FOR_INTERVAL, JACKKNIFE_PAIRS, _estimate, halve_sites
 
 D, K, TRUTH = 60, 12, 150
-KINDS = ("sparse", "dense", "decaying", "numbers", "heavy tails")
+KINDS = ("sparse", "dense", "decaying", "numbers", "heavy tails", "correlated", "rare class")
+CONDITIONS = ((0.0, "equal"), (0.4, "equal"), (0.4, "unequal"), (0.4, "one large"), (0.8, "equal"))
+N_SITES = (4, 6, 8, 12)
 
 
-def draw_study(rng, kind, n_sites, spread, unequal):
+def draw_study(rng, kind, n_sites, spread, sizes):
     """Features, target and sites of one study; ``spread`` is that of effects between sites."""
-    sizes = np.resize([12, 20, 30, 44] if unequal else [30], n_sites)
-    sites = np.repeat(np.arange(n_sites), sizes)
+    of_sites = {"equal": [30], "unequal": [12, 20, 30, 44], "one large": [18 * n_sites, *[12] * (n_sites - 1)]}
+    sites = np.repeat(np.arange(n_sites), np.resize(of_sites[sizes], n_sites))
     y = rng.normal(size=sites.size) if kind == "numbers" else rng.integers(0, 2, sites.size)
+    if kind == "rare class":
+        y = 1 * (rng.random(sites.size) < 0.2)
+        y[np.unique(sites, return_index=True)[1]] = 1  # at each site
     numbers = np.arange(D)
     effects = {
         "sparse": 0.6 * (numbers < 8),
@@ -31,8 +36,12 @@ def draw_study(rng, kind, n_sites, spread, unequal):
         "decaying": 0.85**numbers,
         "numbers": 0.3 * (numbers < 10),
         "heavy tails": 0.5 * (numbers < 8),
+        "correlated": 0.5 * (numbers < 10),
+        "rare class": 0.7 * (numbers < 8),
     }[kind]
     X = rng.standard_t(3, size=(y.size, D)) if kind == "heavy tails" else rng.normal(size=(y.size, D))
+    if kind == "correlated":  # by 0.7, in blocks of five
+        X = np.sqrt(0.3) * X + np.sqrt(0.7) * np.repeat(rng.normal(size=(y.size, D // 5)), 5, axis=1)
     X += 0.8 * rng.normal(size=(n_sites, D))[sites]
     of_sites = spread * rng.normal(size=(n_sites, D)) * (numbers < 30)
     return X + y[:, None] * (effects + of_sites[sites]), y, sites
@@ -45,17 +54,17 @@ def select(X, y, sites, kind):
     return set(np.argsort(-np.nan_to_num(f), kind="stable")[:K].tolist())
 
 
-def simulate(kind, n_sites, spread, unequal, repeats, seed):
+def simulate(kind, n_sites, spread, sizes, repeats, seed):
     """Expected number in truth, as estimated on average, share of intervals that cover, and their half width."""
     rng = np.random.default_rng(seed)
     members = np.zeros((TRUTH, D))
     for row in members:
-        row[list(select(*draw_study(rng, kind, n_sites, spread, unequal), kind))] = 1
+        row[list(select(*draw_study(rng, kind, n_sites, spread, sizes), kind))] = 1
     shared = (members @ members.T)[np.triu_indices(TRUTH, 1)].mean()
     truth = (shared - K * K / D) / (K - K * K / D)
     estimates, covered, widths = [], [], []
     for number in range(repeats):
-        X, y, sites = draw_study(rng, kind, n_sites, spread, unequal)
+        X, y, sites = draw_study(rng, kind, n_sites, spread, sizes)
         pairs = halve_sites(n_sites, 50, number)
         left_out = range(n_sites if n_sites >= FEWEST_FOR_INTERVAL else 0)
         without = [[tuple(half - {site} for half in pair) for pair in pairs[:JACKKNIFE_PAIRS]] for site in left_out]
@@ -80,9 +89,9 @@ if __name__ == "__main__":
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     print("| kind | sites | spread | true | said | covered | ± |\n|---|---|---|---|---|---|---|")
     for kind in sys.argv[2:] or KINDS:
-        for n_sites in (4, 6, 8, 12):
-            for spread, unequal in ((0.0, False), (0.4, False), (0.4, True), (0.8, False)):
-                values = simulate(kind, n_sites, spread, unequal, repeats, seed=n_sites)
+        for n_sites in N_SITES:
+            for spread, sizes in CONDITIONS:
+                values = simulate(kind, n_sites, spread, sizes, repeats, seed=n_sites)
                 true, said, covered, width = (f"{value:.2f}" for value in values)
-                shown = f"{spread:g}{', unequal sizes' if unequal else ''}"
+                shown = f"{spread:g}{'' if sizes == 'equal' else f', {sizes}'}"
                 print(f"| {kind} | {n_sites} | {shown} | {true} | {said} | {covered} | {width} |", flush=True)

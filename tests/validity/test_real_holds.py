@@ -18,17 +18,29 @@ def test_in_noise_at_most_one_feature_has_one_expected_false():
 
 def test_with_signals_real_features_are_found_and_few_false_ones():
     rows = pd.DataFrame([check(FILTER, "sparse", False, seed) for seed in range(8)])
-    assert share(rows, "q 0.1").mean() <= 0.1
+    false = share(rows, "q 0.1")
+    assert false.mean() <= 0.1 + 2 * false.std() / len(rows) ** 0.5
     assert rows["q 0.1: true"].mean() >= 1
     both = pd.concat([rows, rows.assign(noise=True)])
     assert len(by_method(both)) == len(by_kind(both)) == 1
 
 
+def equal_judgments(kind, noise, seed):
+    X, y, _, _ = real.draw(kind, noise, np.random.default_rng([seed, 77]))
+    for quick, package in zip(real.METHODS[FILTER](X, y, seed), real.METHODS[PACKAGE](X, y, seed), strict=True):
+        np.testing.assert_allclose(quick, package, rtol=1e-9, equal_nan=True)
+
+
+def test_the_quick_filter_says_of_each_feature_what_the_package_says():
+    equal_judgments("sparse", False, 0)
+
+
 @pytest.mark.slow
-def test_the_quick_filter_finds_what_the_package_finds():
-    rows = pd.DataFrame([check(name, "sparse", False, seed) for name in (FILTER, PACKAGE) for seed in range(8)])
-    found = rows.groupby("method")["q 0.1: true"].mean()
-    assert abs(found[FILTER] - found[PACKAGE]) <= 0.5
+@pytest.mark.parametrize("noise", [False, True])
+@pytest.mark.parametrize("kind", [kind for kind in real.KINDS if kind != "SNP-like"])  # genotypes tie
+def test_so_it_does_for_every_kind_of_data(kind, noise):
+    for seed in range(2):
+        equal_judgments(kind, noise, seed)
 
 
 def test_planted_arrays_have_exact_nulls(monkeypatch):

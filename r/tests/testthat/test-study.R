@@ -79,6 +79,20 @@ test_that("numbers to predict, and what is refused", {
   expect_error(study(list(1), data$y, "anova"), "Expected a matrix")
   expect_error(study(data$x, data$y, "anove:k=2"), "anova")
   expect_error(study(data$x, c(NA, data$y[-1]), "anova:k=2"), "missing|NaN|NA")
+})
+
+test_that("survival times of Surv are a target where the Python package takes them", {
+  skip_without_python()
   skip_if_not_installed("survival")
-  expect_error(study(data$x, survival::Surv(seq_len(60), rep(1, 60)), "anova:k=2"), "survival times")
+  data <- patients()
+  event <- rep(c(1, 0, 1), 20)
+  times <- survival::Surv(round(seq_len(60) * exp(-data$x[, 1]), 6), event)
+  if (!reticulate::py_has_attr(reticulate::import("holdfast", convert = FALSE), "survival")) {
+    expect_error(study(data$x, times, "anova:k=2"), "Expected classes or numbers as target, got survival times")
+    skip("the Python package takes no survival times")
+  }
+  found <- study(data$x, times, "cox_score:k=2", n = 8)
+  expect_true("f1" %in% features(found)$feature)
+  expect_identical(summary(found)$runs, 8L)
+  expect_error(study(data$x, survival::Surv(seq_len(60), seq_len(60) + 1, event), "cox_score:k=2"), "got type counting")
 })

@@ -1,5 +1,6 @@
 """The command itself, and what all its commands share."""
 
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -84,7 +85,7 @@ def run(command: typer.Typer = app) -> None:
         print_stderr(f"holdfast: Not enough memory: {error}")
         raise SystemExit(2) from None
     except Exception:
-        print_stderr(traceback.format_exc())  # the text of an error may quote a name
+        print(visible(traceback.format_exc()), file=sys.stderr)  # the text of an error may quote a name
         raise SystemExit(1) from None
 
 

@@ -15,8 +15,15 @@ from holdfast.cli.decisions import replicate_stored
 from holdfast.cli.running import read_again
 from holdfast.cli.terminal import close_gate, console, notes, print_json, quote_path, table, write
 from holdfast.declared import did_you_mean
-from holdfast.serialization import to_plain
-from holdfast.text import UNDEFINED, format_again, format_count, format_interval, format_number, format_percent
+from holdfast.text import (
+    LEGEND,
+    UNDEFINED,
+    format_again,
+    format_count,
+    format_interval,
+    format_number,
+    format_percent,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,19 +61,16 @@ def features(
     with notes(quiet):
         X = None if data is None else read_again(store, result, data, target).X
         selected = result.features(candidate, level=level, threshold=threshold, X=X)
-        rows = replication.add_new_study(
-            result, selected, replication.find_known(result, selected.candidate, level=level, X=X)
-        )
     if csv is not None:
         from holdfast.study.exports import write_table
 
-        write_table(rows, csv, options.check_table_format(table_format, csv))
+        write_table(selected.to_frame(), csv, options.check_table_format(table_format, csv))
     if as_json:
-        print_json("features", selected.to_dict() | {"frame": to_plain(rows)})
+        print_json("features", selected.to_dict())
     elif csv is not None:
         write(str(csv))
     else:
-        _print_features(selected, rows)
+        _print_features(selected)
 
 
 @app.command(rich_help_panel=DECIDE)
@@ -196,9 +200,11 @@ def _refuse_unknown(listed: Sequence[str], result: "hf.StudyResult") -> None:
 
 # Printing
 
+ADJUSTED = "adjusted [interval]"
 
-def _print_features(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFrame") -> None:
-    out, rows = console(), frame.head(MAX_PRINTED).to_dict(orient="records")
+
+def _print_features(selected: "hf.tradeoff.SelectedFeatures") -> None:
+    out, frame = console(), selected.to_frame()
     cut = "" if selected.top is None else f" (the best {selected.top} of each count)"
     size = f"{format_count(len(selected.frame), 'feature')} of {selected.n_features:,}"
     out.print(f"{selected.candidate}: {size} were ever selected in {format_count(selected.n_runs, 'resample')}{cut}.")
@@ -207,13 +213,17 @@ def _print_features(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFra
     cells = (
         [*_cells(row, headers), *(row["model_use"] or "–" for _ in uses), ", ".join(map(str, row["stand_ins"][:3])),
          row["verdict"]]
-        for row in cast("list[dict[str, Any]]", rows)
+        for row in cast("list[dict[str, Any]]", frame.head(MAX_PRINTED).to_dict(orient="records"))
     )  # fmt: skip
     out.print(table(*headers, *uses, "stand-ins", "verdict", rows=cells))
     if len(selected.frame) > MAX_PRINTED:
         least = f"at most {format_percent(selected.frame['frequency'].iloc[MAX_PRINTED], 0)} of the resamples"
         out.print(f"{len(selected.frame) - MAX_PRINTED:,} more were selected in {least}; --csv FILE writes all.")
+    for sentence in selected.legend:
+        out.print(sentence)
     out.print(f"No effects: {selected.missing}." if selected.missing else selected.scope)
+    if selected.adjusted_for is not None:
+        out.print(f"The selection and adjusted effects are adjusted for {selected.adjusted_for}.")
     if uses:
         from holdfast.tradeoff.selected import MODEL_SCOPE
 
@@ -221,21 +231,26 @@ def _print_features(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFra
 
 
 def _headers(selected: "hf.tradeoff.SelectedFeatures", frame: "pd.DataFrame") -> list[str]:
-    new_study = [words for name, words in (("new_study", "new study"), ("q", "q")) if frame[name].notna().any()]
+    numbers = [name.replace("_", " ") for name in LEGEND if frame[name].notna().any()]
     ends = f"{format_percent(selected.level)} interval"
-    return ["feature", "frequency", ends, *new_study, "direction", f"{selected.effect or 'effect'} [interval]"]
+    effects = [f"{selected.effect or 'effect'} [interval]", *([ADJUSTED] if "adjusted_effect" in frame else [])]
+    return ["feature", "frequency", ends, *numbers, "direction", *effects]
 
 
 def _cells(row: Mapping[str, Any], headers: Sequence[str]) -> list[str]:
     """What every table says of a feature: how often it was selected, in which direction, and how strong it is."""
     interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %" if row["low"] == row["low"] else UNDEFINED
     frequency = UNDEFINED if row["frequency"] != row["frequency"] else format_percent(row["frequency"], 0)
-    effect = UNDEFINED
-    if row["effect"] == row["effect"]:
-        effect = f"{format_number(row['effect'])} {format_interval(row['effect_low'], row['effect_high'])}"
-    known = {"new study": format_again(row["new_study"]), "q": format_number(row["q"])}
-    again = [cell for header, cell in known.items() if header in headers]
-    return [str(row["feature"]), frequency, interval, *again, row["direction"] or UNDEFINED, effect]
+    effects = [
+        UNDEFINED
+        if row[name] != row[name]
+        else f"{format_number(row[name])} {format_interval(row[f'{kind}_low'], row[f'{kind}_high'])}"
+        for name, kind in (("effect", "effect"), ("adjusted_effect", "adjusted"))[: 1 + (ADJUSTED in headers)]
+    ]
+    numbers = {"new study": format_again(row["new_study"]), "q": format_number(row["q"]),
+               "used": format_percent(row["used"], 0)}  # fmt: skip
+    known = [cell for header, cell in numbers.items() if header in headers]
+    return [str(row["feature"]), frequency, interval, *known, row["direction"] or UNDEFINED, *effects]
 
 
 def _print_check(checked: "replication.ListCheck", result: "hf.StudyResult") -> None:
@@ -249,4 +264,7 @@ def _print_check(checked: "replication.ListCheck", result: "hf.StudyResult") -> 
     out.print(f"Checked against {selected.candidate}, {format_count(selected.n_runs, 'resample')}.")
     headers = _headers(selected, checked.frame)
     out.print(table(*headers, "verdict", rows=([*_cells(row, headers), verdict(row)] for row in rows)))
+    for name, sentence in LEGEND.items():
+        if name.replace("_", " ") in headers:
+            out.print(sentence)
     out.print(checked.conclusion)

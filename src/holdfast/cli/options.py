@@ -184,20 +184,32 @@ def parse_rule(text: str) -> tuple[str, dict[str, Any]]:
     return rule.about.name, parameters
 
 
-def as_options(text: str) -> str:
-    """Return a message about parameters of :func:`holdfast.read_table`, with them spelled as options of commands."""
-    kinds = {name: option.kind for name, option in OPTIONS.items() if option.group in ("task", "reading")}
-    lists, flags = ("|".join(name for name in kinds if kinds[name] == kind) for kind in ("columns", "flag"))
+_SPELLED = {
+    **{option.sets: name for name, option in reversed(OPTIONS.items()) if option.sets},
+    **{name: name for name in (*OPTIONS, "kind", "features", "n_features", "candidate")},
+    "sample_weight": "weights",
+}
+"""Options by the parameters of studies, of their runs, and of functions that read tables or selections."""
+_PARAMETER = re.compile(
+    rf"(?<![\w:,.=/'\"-])({'|'.join(_SPELLED)})=(?!None|[\w.]+\()"  # selectors' have : or , before them, names a quote
+    r"(?:\[([^\]]+)\]|('[^']*'|\"[^\"]*\"|\w+))?"
+)
+_CALL = re.compile(r"((?<![\w.=])hf\.[\w.]+\([^()]*\))")
 
-    def repeat(match: "re.Match[str]") -> str:
-        return " ".join(f"--{match[1].replace('_', '-')} {name}" for name in match[2].split(", "))
+
+def as_options(text: str) -> str:
+    """Return a message about parameters of studies or tables, with them spelled as options of commands."""
 
     def spell(match: "re.Match[str]") -> str:
-        return f"--{match[1].replace('_', '-')}" + (f" {match[2]}" if match[2] else "")
+        name = _SPELLED[match[1]]
+        values = match[2].split(", ") if match[2] else [match[3] or ""]
+        option = OPTIONS.get(name)
+        choices = {} if option is None else dict(zip(map(repr, option.values), option.choices, strict=False))
+        words = {"True": "", **choices}
+        return " ".join(f"--{name.replace('_', '-')} {words.get(value, value)}".rstrip() for value in values)
 
-    text = re.sub(rf"\b({lists})=\[([^\]]+)\]", repeat, text)
-    text = re.sub(rf"\b({flags})=True()", spell, text)
-    return re.sub(rf"\b({'|'.join(kinds)})=([\w'\"])?", spell, text)
+    parts = _CALL.split(text)  # calls stay as they are
+    return "".join(part if index % 2 else _PARAMETER.sub(spell, part) for index, part in enumerate(parts))
 
 
 def check_table_format(text: str, file: Path | None = None) -> "TableFormat":

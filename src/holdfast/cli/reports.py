@@ -192,7 +192,8 @@ def checklist(
     tripod_ai: Annotated[bool, typer.Option("--tripod-ai", help="Prediction models: TRIPOD+AI.")] = False,
     remark: Annotated[bool, typer.Option("--remark", help="Prognostic tumor markers: REMARK.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Markdown file (default: print it).")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="File: .docx or .md (default: print Markdown)."),
     ] = None,
     candidate: options.Candidate = None,
     level: Level = 0.95,
@@ -205,21 +206,19 @@ def checklist(
 
     **Example**
 
-    `holdfast checklist study.db --tripod-ai -o checklist.md`
+    `holdfast checklist study.db --tripod-ai -o checklist.docx`
     """
-    from holdfast.io.files import as_path
-
     if tripod_ai == remark:
         raise ValueError("Expected --tripod-ai or --remark, the guideline whose checklist is wanted.")
     with notes(quiet):
         summary = hf.report.summarize(hf.load_study(store), candidate=candidate, level=level)
-    text = hf.report.render_checklist(summary, "tripod-ai" if tripod_ai else "remark")
+    guideline = "tripod-ai" if tripod_ai else "remark"
     if output is None:
-        write(text.removesuffix("\n"))
+        write(hf.report.render_checklist(summary, guideline).removesuffix("\n"))
         return
-    as_path(output).write_text(text, encoding="utf-8")
+    written = hf.report.write_checklist(summary, output, guideline)
     if not quiet:
-        write(str(output))
+        write(str(written))
 
 
 TITLE = "Breast cancer: which measurements of a biopsy hold?"

@@ -14,7 +14,7 @@ import typer
 import holdfast as hf
 from holdfast import replication
 from holdfast.cli.app import app
-from holdfast.cli.options import as_options, parse_named
+from holdfast.cli.options import parse_named
 from holdfast.cli.terminal import CONTROL_CHARACTERS, notes, print_stderr, quote_path
 from holdfast.declared import did_you_mean
 from holdfast.options import DEFAULTS, OPTIONS, check_options, set_parameters
@@ -35,7 +35,7 @@ def read(options: dict[str, Any], quiet: bool, name: str | None = None) -> "hf.i
     data, whose = _table(options), "" if name is None else f"{name}: "
     if not quiet:
         for note in data.notes:
-            print_stderr(f"holdfast: note: {whose}{as_options(note)}")
+            print_stderr(f"holdfast: note: {whose}{note}")
         for warning in data.warnings:
             print_stderr(f"holdfast: warning: {whose}{warning}")
     return data
@@ -52,15 +52,37 @@ def _table(options: dict[str, Any]) -> "hf.io.Table":
         hint = did_you_mean(data, hf.datasets.names())
         raise ValueError(f"There is no file {data}, and no data set of this name{hint}")
     reading = {key: options[key] for key in READING if options.get(key) is not None}
-    try:
-        if target is None:
-            question = hf.io.inspect_table(data, **reading).question
-            likely = [repr(value) for value, _ in question.choices] if question and question.option == "target" else []
-            hint = f"; it may be {join_words(likely[:3], ' or ')}" if likely else ""
-            raise ValueError(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
-        return hf.read_table(data, target, **reading)
-    except ValueError as error:
-        raise ValueError(as_options(str(error))) from None
+    return _read_or_ask(data, reading if target is None else {**reading, "target": target})
+
+
+def _read_or_ask(data: str, options: dict[str, Any]) -> "hf.io.Table":
+    """Read a file; where the target is missing or the dialect open, say also what is open on the likeliest answer."""
+    from holdfast.io.options import OF_FILE
+    from holdfast.io.questions import ReadingError
+
+    messages, name = list[str](), "target"
+    if name not in options:
+        likely = [guess.name for guess in hf.io.inspect_table(data, **options).targets]
+        hint = f"; it may be {join_words([repr(name) for name in likely[:3]], ' or ')}" if likely else ""
+        messages.append(f"Expected --target COLUMN, the column of {data} to be predicted, got none{hint}.")
+        options = {**options, "target": likely[0]} if likely else options
+    while "target" in options:
+        try:
+            table = hf.read_table(data, **options)
+        except ValueError as error:
+            question = error.question if isinstance(error, ReadingError) else None
+            if messages and question is None:
+                break
+            messages.append(f"with {name}={options[name]!r}: {error}" if messages else str(error))
+            if question is None or not question.choices or question.option not in OF_FILE:
+                break
+            name = question.option
+            options = {**options, name: question.choices[0][0]}
+        else:
+            if not messages:
+                return table
+            break
+    raise ValueError("\nAlso, ".join(messages))
 
 
 def _known_data(name: str, options: dict[str, Any]) -> "hf.io.Table":

@@ -241,7 +241,7 @@ def read_selections(
         file, kind=kind, features=names, n_features=n_features, transpose=transpose or None, candidate=candidate
     )
     if note is not None:
-        warnings.warn(f"{file.name}: {note.replace('transpose=True (--transpose)', '--transpose')}", stacklevel=2)
+        warnings.warn(f"{file.name}: {note}", stacklevel=2)
     return cut_to_top(preferences, top, file)
 
 

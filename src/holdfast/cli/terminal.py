@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import holdfast as hf
+from holdfast.cli.options import as_options
 from holdfast.serialization import to_json
 from holdfast.text import format_count, format_interval, format_number, format_p_value, format_percent, join_first
 
@@ -58,8 +59,8 @@ def write_json(text: str) -> None:
 
 
 def print_stderr(text: str) -> None:
-    """Print a line on stderr, where notes and errors go."""
-    print(visible(text), file=sys.stderr)
+    """Print a line on stderr, where notes and errors go; parameters of Python are spelled as options."""
+    print(visible(as_options(text)), file=sys.stderr)
 
 
 def console(*, stderr: bool = False) -> Any:

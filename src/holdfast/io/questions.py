@@ -26,7 +26,7 @@ YES, NO = "true", "false"
 SHEET_HINT = " (sheet= names another one)"
 ACCEPT_HINT = "; treat_as_feature= makes features of them"
 ACCEPTED = ", as treat_as_feature= says"
-TRANSPOSE_HINT = "; transpose=True (--transpose) if rows are features"
+TRANSPOSE_HINT = "; transpose=True if rows are features"
 
 
 @dataclass(frozen=True)

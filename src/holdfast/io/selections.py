@@ -589,7 +589,7 @@ def from_number_frame(path: Path, frame: pd.DataFrame, labels: list[str] | None,
         return from_numbers(kind or "subset", matrix, features=names, labels=labels)
     except ValueError as error:  # names functions of Python, which a file and a command need not
         for name, other in (("weights", "weighting"), ("rankings", "ranking")):
-            error.args = (str(error).replace(f"Preferences.from_{name}()", f"kind={other!r} (--kind)"),)
+            error.args = (str(error).replace(f"Preferences.from_{name}()", f"kind={other!r}"),)
         raise
 
 
@@ -607,7 +607,7 @@ def _from_lists(file: SelectionsFile, features: Iterable[str] | None, n_features
     if not {type(member) for run in runs for member in run} <= {str, int}:
         raise _other_json(path)
     if features is None and n_features is None:
-        least, or_names = least_features(runs), " or features= (--features)"
+        least, or_names = least_features(runs), " or features="
         raise refuse("unknown-number-of-features", [least] if least else [], path=path, or_names=or_names)
     if features is None and all(str(member).isdecimal() for run in runs for member in run):
         try:

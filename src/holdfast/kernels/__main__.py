@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from holdfast.kernels import (
     effects,
     elastic_net,
+    filters,
     information,
     intersections,
     linear,
@@ -48,6 +49,7 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     information.information(information.make_sample(information.mdl_codes(information.sort_columns(X), y)), y)
     for ranges in (neighbors.split_ranges(X, counts[0]), neighbors.shared_ranges(frozen(X, np.float64))):
         neighbors.weigh_features(ranges, y, counts[0])
+    filters.partial_f(filters.adjusted(X, np.eye(4, 1), np.empty((4, 0))))
     ridge.ridge_models(scale_data(X, "split"), signs, counts, [0], [[0]], 1.0)
     for family in get_args(ridge_targets.Family):
         objective = ridge_targets.Objective(family, 1 if family == "numbers" else 2)

@@ -35,6 +35,7 @@ from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from holdfast.kernels.covariates import fit_covariates
 from holdfast.kernels.jit import frozen, inlined_step, kernel, summing_kernel, summing_step
 from holdfast.kernels.tolerances import column_units
 
@@ -60,9 +61,6 @@ TOLERANCE, ROUNDING, PASSING = 1e-9, 1e-14, 1e-3
 
 FINEST_RATIO = 0.9
 """Wider steps between lambdas are filled in: the path is followed, never jumped to."""
-
-SEPARATED = 1e-8
-"""Where covariates alone leave less doubt of a row's class, and no optimum, it is certain."""
 
 LEAST_SCALE = 1e-140
 """Squares of smaller numbers lose their digits."""
@@ -306,7 +304,7 @@ def _standardize(
         intercept, slope = float(np.log(share / (1 - share))), weights * ((target > 0) - share)
     free, start, kept = np.zeros((weights.size, 0)), np.zeros(0), weights
     if covariates.shape[1]:
-        free, at, kept = _fit_covariates(covariates[rows], target, weights, resample)
+        free, at, kept = fit_covariates(covariates[rows], target, weights, resample)
         intercept, start = float(at[0]), at[1:]
         slope, spread = kept * target * expit(-target * (intercept + free @ start)), spread * (kept > 0)
     whole = buffer[: (free.shape[1] + d) * weights.size].reshape(-1, weights.size)
@@ -320,51 +318,6 @@ def _standardize(
         )
     data = Data(whole, target, kept, spread, family == "linear", free.shape[1])
     return _Standardized(data, means, scales, mean, scale, intercept, start, largest)
-
-
-def _fit_covariates(covariates: Floats, y: Floats, c: Floats, resample: int) -> tuple[Floats, Floats, Floats]:
-    """Logistic regression on an intercept and the covariates, by Newton's method.
-
-    Returns columns that span the same as the covariates, with mean 0 and norm 1, the intercept and their weights, and
-    the weights of rows: 0 for rows that covariates predict without error, as those of a site with a single class.
-    Whatever the weights of features, such rows cost nothing at the optimum, where a covariate's weight is infinite.
-    """
-    while 0 < c @ (y > 0) < c.sum():
-        free = _orthonormal(covariates, c)
-        design, at = np.column_stack([np.ones(c.size), free]), np.zeros(free.shape[1] + 1)
-        loss, slope = np.inf, np.ones(1)
-        for _ in range(MAX_HALVINGS):
-            wrong = expit(-y * (design @ at))
-            slope, curvature = design.T @ (c * y * wrong), (design.T * (c * wrong * (1 - wrong))) @ design
-            if np.abs(slope).max() <= ROUNDING * 100:
-                break
-            step, length = np.linalg.lstsq(curvature, slope, rcond=1e-15)[0], 1.0
-            while (new := c @ np.logaddexp(0, -y * (design @ (at + length * step)))) > loss and length > 1e-6:
-                length /= 2
-            at, loss = at + length * step, new
-        if np.linalg.eigvalsh(curvature)[0] > SEPARATED and np.abs(slope).max() <= TOLERANCE:
-            return free, at, c
-        if not ((wrong < SEPARATED) & (c > 0)).any():
-            break
-        c = np.where(wrong < SEPARATED, 0.0, c)
-    raise ValueError(
-        f"Expected classes that covariates do not tell apart, got covariates that do in resample {resample}; leave out "
-        f"the covariate that determines the class, or do not adjust."
-    )
-
-
-def _orthonormal(covariates: Floats, c: Floats) -> Floats:
-    """Columns that span the same as the covariates next to an intercept, with weighted mean 0 and norm 1, padded."""
-    own = c[: len(covariates)] / c.sum()
-    centered = covariates - own @ covariates
-    scale = np.abs(centered[own > 0]).max(axis=0)
-    varies = scale > 1e-10 * np.abs(covariates).max(axis=0)
-    scaled = centered[:, varies] / scale[varies]
-    _, sizes, turned = np.linalg.svd(np.sqrt(own)[:, None] * scaled, full_matrices=False)
-    kept = sizes > 1e-10
-    basis = np.zeros((c.size, np.count_nonzero(kept)))
-    basis[: len(covariates)] = scaled @ (turned[kept].T / sizes[kept])
-    return basis
 
 
 def _solve(

@@ -31,7 +31,17 @@ from numpy.typing import NDArray
 
 from holdfast.kernels.elimination import Floats, Ints
 from holdfast.kernels.jit import summing_step
-from holdfast.kernels.linear import add_gram, fill, padded, panel, square, standardize, vector, weights_of
+from holdfast.kernels.linear import (
+    add_gram,
+    fill,
+    padded,
+    panel,
+    scale_next_to,
+    square,
+    standardize,
+    vector,
+    weights_of,
+)
 from holdfast.kernels.tolerances import LOST, TIE
 
 
@@ -75,15 +85,17 @@ def make_workspace(Z, n, wide, shared):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def begin_resample(work, Z, counts, rows, split, in_dual, start, scale):  # type: ignore[no-untyped-def]
+def begin_resample(work, Z, counts, rows, split, others, in_dual, start, scale):  # type: ignore[no-untyped-def]
     """Set what all paths of a resample start from: Z's mean and factor (also as ``scale``), and its Gram matrix.
 
-    Nothing is divided by a shrinkage yet.
+    Columns that each resample standardizes are scaled next to ``others``. Nothing is divided by a shrinkage yet.
     """
     fill(Z.mean, 0.0)
     fill(Z.factor, 1.0)
     if split:
         standardize(Z, counts)
+        if len(others) > 1:  # more than an intercept
+            scale_next_to(Z, counts, others, work.spread)
     for column in range(Z.column.size):
         work.active[column] = column
         scale[column] = Z.factor[column]

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.kernels.jit import frozen, summing_kernel
 from holdfast.kernels.libraries import Array, NumpyLibrary, parts
 
 Floats = NDArray[np.float64]
@@ -24,6 +25,8 @@ LOST = 1e-3
 """A scatter below this share of the squares it is the remainder of is computed anew."""
 AT_ONCE = 2**23
 """Numbers of a table up to which it is centered as a whole, once; a larger one goes by blocks of its columns."""
+PART = 512
+"""Columns of which sums over rows stay in the fastest cache."""
 NARROWEST = 16
 """Columns of a block at least: fewer share a line of memory, which would be fetched once for each."""
 
@@ -118,20 +121,19 @@ def variance(moments: Moments) -> Floats:
     size = moments.size.sum()
     if size <= 1:
         return np.full(moments.unit.size, math.nan)
-    scaled = (moments.scatter.sum(axis=0) + _between(moments)) / (size - 1)
-    _check_representable(scaled, moments.unit)
-    with np.errstate(under="ignore"):  # negligible next to the largest
-        return scaled * moments.unit * moments.unit
+    return _in_units_of_data((moments.scatter.sum(axis=0) + _between(moments)) / (size - 1), moments.unit)
 
 
-def _check_representable(scaled: Floats, unit: Floats) -> None:
-    """Raise if the largest variance, of those in units of each feature, is out of the range of numbers."""
+def _in_units_of_data(scaled: Floats, unit: Floats) -> Floats:
+    """Variances, of those in units of each feature; raise if the largest is out of the range of numbers."""
     exponents = (np.frexp(scaled)[1] + 2 * np.frexp(unit)[1])[scaled > 0]
     if exponents.size and not -1000 < exponents.max() < 1020:
         raise ValueError(
             "Expected features whose variance can be computed, got one of about 10^"
             f"{exponents.max() * math.log10(2):.0f}; rescale the columns of X, all by one factor."
         )
+    with np.errstate(under="ignore"):  # negligible next to the largest
+        return scaled * unit * unit
 
 
 def golub(moments: Moments, contrast: Contrast = "pairwise") -> Floats:
@@ -214,17 +216,76 @@ def anova_f(moments: Moments) -> Floats:
 
 
 class Adjusted(NamedTuple):
-    """Data as :class:`Centered`, with the covariates and the target that they are adjusted to, in the same order."""
+    """Data about a center, with the covariates and the target that they are adjusted to, in the same order."""
 
-    data: Centered
-    covariates: Floats  # n × q, an intercept first
-    target: Floats  # n × k: 0/1 columns of classes, or the numbers to predict
+    values: Floats  # n × d
+    unit: Floats  # d
+    design: Floats  # n × (q + k): an intercept, the covariates, the target
+    n_covariates: int  # q, the intercept included
 
 
 def adjusted(X: Floats, target: Floats, covariates: Floats) -> Adjusted:
-    """Center columns, and put an intercept before the covariates; ``target`` has a column for each class, or one."""
+    """Center columns, and put an intercept before the covariates.
+
+    ``target`` has the numbers to predict, or a 0/1 column for each class but one.
+    """
     data = centered(X.astype(np.float64, copy=False), np.zeros(len(X), dtype=np.int64))
-    return Adjusted(data, np.column_stack([np.ones(len(X)), covariates]), target)
+    values = frozen(data.values, np.float64)
+    return Adjusted(values, data.unit, np.column_stack([np.ones(len(X)), covariates, target]), 1 + covariates.shape[1])
+
+
+class Scatter(NamedTuple):
+    """Squares of each feature, next to covariates: all of them, what these leave, and what the target explains."""
+
+    squares: Floats
+    left: Floats
+    explained: Floats
+    n_covariates: int  # degrees of freedom, an intercept included
+    n_target: int
+
+
+def adjusted_scatter(shared: Adjusted, counts: ArrayLike | None = None) -> Scatter:
+    """The scatter of each feature in one resample, in the unit of the feature."""
+    weights = np.ones(len(shared.values)) if counts is None else np.asarray(counts, dtype=np.float64)
+    drawn = np.flatnonzero(weights)
+    root = np.sqrt(weights[drawn])[:, None]
+    basis, q = _bases(shared.design[drawn] * root, shared.n_covariates)
+    of_covariates, of_target = basis[:, :q], basis[:, q:]
+    products, squares = np.zeros((basis.shape[1], shared.unit.size)), np.zeros(shared.unit.size)
+    _add_products(shared.values, drawn, weights[drawn], np.ascontiguousarray(basis * root), products, squares)
+    products *= products
+    left, explained = squares - products[:q].sum(axis=0), products[q:].sum(axis=0)
+    lost = np.flatnonzero(left - explained < LOST * squares)
+    if lost.size:
+        values = shared.values[np.ix_(drawn, lost)] * root
+        values -= of_covariates @ (of_covariates.T @ values)
+        values -= of_covariates @ (of_covariates.T @ values)
+        explained[lost] = ((of_target.T @ values) ** 2).sum(axis=0)
+        left[lost] = (values**2).sum(axis=0)
+    left[left <= NOTHING_LEFT * squares] = 0.0
+    return Scatter(squares, left, explained, q, of_target.shape[1])
+
+
+@summing_kernel
+def _add_products(values, rows, weights, basis, products, squares):  # type: ignore[no-untyped-def]
+    """Add up basisᵀ values and the weighted squares of these rows; four rows and a part of their columns at a time."""
+    n, d = rows.size, values.shape[1]
+    for begin in range(0, d, PART):
+        part = slice(begin, min(begin + PART, d))
+        sums = squares[part]
+        for i in range(0, n, 4):
+            # rows past the end are the last one, with weights of 0
+            b, c, e = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
+            x0, x1, x2, x3 = values[rows[i]][part], values[rows[b]][part], values[rows[c]][part], values[rows[e]][part]
+            in_b, in_c, in_e = i + 1 < n, i + 2 < n, i + 3 < n
+            w0, w1, w2, w3 = weights[i], in_b * weights[b], in_c * weights[c], in_e * weights[e]
+            for j in range(sums.size):
+                sums[j] += w0 * x0[j] ** 2 + w1 * x1[j] ** 2 + w2 * x2[j] ** 2 + w3 * x3[j] ** 2
+            for k in range(len(products)):
+                out = products[k][part]
+                v0, v1, v2, v3 = basis[i, k], in_b * basis[b, k], in_c * basis[c, k], in_e * basis[e, k]
+                for j in range(out.size):
+                    out[j] += v0 * x0[j] + v1 * x1[j] + v2 * x2[j] + v3 * x3[j]
 
 
 def partial_f(shared: Adjusted, counts: ArrayLike | None = None) -> tuple[Floats, int, float]:
@@ -234,64 +295,61 @@ def partial_f(shared: Adjusted, counts: ArrayLike | None = None) -> tuple[Floats
     correlation with a target of numbers. Infinite where nothing else is left of a feature; ``nan`` where the
     covariates leave nothing of it, or of the target.
     """
-    data = shared.data
-    weights = np.ones(data.rows.size) if counts is None else np.asarray(counts, dtype=np.float64)
-    drawn = np.flatnonzero(weights)
-    root = np.sqrt(weights[drawn])[:, None]
-    of_covariates = _basis(shared.covariates[drawn] * root)
-    target = shared.target[drawn] * root
-    left = target - of_covariates @ (of_covariates.T @ target)
-    left -= of_covariates @ (of_covariates.T @ left)  # twice, so that nothing of the covariates remains
-    of_target = _basis(left, np.linalg.norm(target, axis=0))
-    n_free = float(weights.sum()) - of_covariates.shape[1] - of_target.shape[1]
-    undefined = np.full(data.unit.size, math.nan)
-    if not of_target.shape[1] or n_free <= 0:
-        return undefined, of_target.shape[1], n_free
-    products = np.zeros((weights.size, of_covariates.shape[1] + of_target.shape[1]))
-    products[drawn] = np.column_stack([of_covariates, of_target]) * root  # so that the data are read as they stand
-    explained = products.T @ data.values
-    explained *= explained
-    squares = weights @ data.squares
-    between = explained[of_covariates.shape[1] :].sum(axis=0)
-    total = squares - explained[: of_covariates.shape[1]].sum(axis=0)
-    lost = np.flatnonzero(total - between < LOST * squares)
-    if lost.size:
-        values = data.values[np.ix_(drawn, lost)] * root
-        values -= of_covariates @ (of_covariates.T @ values)
-        values -= of_covariates @ (of_covariates.T @ values)
-        between[lost] = ((of_target.T @ values) ** 2).sum(axis=0)
-        total[lost] = (values**2).sum(axis=0)
-    within = np.maximum(total - between, 0.0)
-    nothing_left = total <= NOTHING_LEFT * squares
-    within[within <= NOTHING_LEFT * total] = 0.0
-    f = _ratio(between / of_target.shape[1], within / n_free)
-    return np.where(nothing_left, math.nan, f), of_target.shape[1], n_free
+    scatter = adjusted_scatter(shared, counts)
+    n_free = (len(shared.values) if counts is None else float(np.sum(counts))) - scatter.n_covariates - scatter.n_target
+    if not scatter.n_target or n_free <= 0:
+        return np.full(shared.unit.size, math.nan), scatter.n_target, n_free
+    within = np.maximum(scatter.left - scatter.explained, 0.0)
+    within[within <= NOTHING_LEFT * scatter.left] = 0.0
+    f = _ratio(scatter.explained / scatter.n_target, within / n_free)
+    return np.where(scatter.left > 0, f, math.nan), scatter.n_target, n_free
 
 
-def _basis(columns: Floats, scale: Floats | None = None) -> Floats:
+def nested_f(shared: Adjusted, counts: ArrayLike, sites: Ints) -> Floats:
+    """F value of the target within sites: linear models of each feature at each site, whose squares are added up.
+
+    What the target explains may differ from site to site, in its direction too. A site that has one class adds to what
+    is left within, and nothing else. ``nan`` as in :func:`partial_f`.
+    """
+    weights, parts = np.asarray(counts, dtype=np.float64), []
+    for site in np.unique(sites[weights > 0]):
+        parts.append(adjusted_scatter(shared, np.where(sites == site, weights, 0.0)))
+    n_target, n_covariates = sum(part.n_target for part in parts), sum(part.n_covariates for part in parts)
+    n_free = float(weights.sum()) - n_covariates - n_target
+    if not n_target or n_free <= 0:
+        return np.full(shared.unit.size, math.nan)
+    left = np.sum([part.left for part in parts], axis=0)
+    explained = np.sum([part.explained for part in parts], axis=0)
+    within = np.maximum(left - explained, 0.0)
+    within[within <= NOTHING_LEFT * left] = 0.0
+    return np.where(left > 0, _ratio(explained / n_target, within / n_free), math.nan)
+
+
+def partial_variance(shared: Adjusted, counts: ArrayLike | None = None) -> Floats:
+    """Variance of what an intercept and the covariates leave of each feature; ``nan`` where too few rows are left."""
+    scatter = adjusted_scatter(shared, counts)
+    n_free = (len(shared.values) if counts is None else float(np.sum(counts))) - scatter.n_covariates
+    if n_free <= 0:
+        return np.full(shared.unit.size, math.nan)
+    return _in_units_of_data(scatter.left / n_free, shared.unit)
+
+
+def _bases(design: Floats, q: int) -> tuple[Floats, int]:
+    """Orthonormal columns that span the same as the first q, then as all; and how many of them are of the first q."""
+    basis, upper = np.linalg.qr(design)
+    if len(upper) == design.shape[1] and (np.abs(np.diag(upper)) > 1e-6 * np.linalg.norm(upper, axis=0)).all():
+        return basis, q
+    first, target = _span(design[:, :q]), design[:, q:]
+    rest = target - first @ (first.T @ target)
+    rest -= first @ (first.T @ rest)  # twice, so that nothing of the covariates remains
+    return np.column_stack([first, _span(rest, np.linalg.norm(target, axis=0))]), first.shape[1]
+
+
+def _span(columns: Floats, scale: Floats | None = None) -> Floats:
     """Orthonormal columns that span the same space, up to rounding relative to the scale of each column."""
     lengths = np.linalg.norm(columns, axis=0) if scale is None else scale
-    scaled = columns[:, lengths > 0] / lengths[lengths > 0]
-    left, values, _ = np.linalg.svd(scaled, full_matrices=False)
+    left, values, _ = np.linalg.svd(columns[:, lengths > 0] / lengths[lengths > 0], full_matrices=False)
     return left[:, values > 1e-10]
-
-
-def residuals(values: Floats, covariates: Floats, counts: ArrayLike) -> Floats:
-    """What a weighted regression on an intercept and the covariates leaves of each column, on all rows."""
-    weights = np.asarray(counts, dtype=np.float64)
-    root = np.sqrt(weights)[:, None]
-    centered = covariates - weights @ covariates / weights.sum()
-    scale = np.linalg.norm(root * centered, axis=0)
-    design = np.column_stack([np.ones(len(covariates)), centered / np.where(scale > 0, scale, 1.0)])
-    coefficients = (np.linalg.pinv(design * root, rcond=1e-10) * root.T) @ values
-    left = design @ coefficients
-    np.subtract(values, left, out=left)
-    by_mean = weights.sum() * coefficients[0] ** 2
-    of_covariates = (design * root)[:, 1:]
-    by_covariates = ((of_covariates.T @ of_covariates @ coefficients[1:]) * coefficients[1:]).sum(axis=0)
-    not_explained = weights @ left**2
-    left[:, not_explained <= 1e-20 * by_covariates + 1e-26 * by_mean] = 0.0  # rounding
-    return left
 
 
 def _two_passes(values: Floats, weights: Floats, columns: Ints, group: int, moments: Moments) -> None:
@@ -383,7 +441,7 @@ def correlate(X: Floats, target: Floats, counts: ArrayLike) -> Correlated:
     values[~varies] = 0.0
     of_target = target[drawn] - target[drawn[0]]
     of_target = (of_target - weights[drawn] @ of_target / weights.sum()) * root[:, None]
-    basis = _basis(of_target)
+    basis = _span(of_target)
     explained = ((values @ basis) ** 2).sum(axis=1)
     explained[explained < ROUNDING**2] = 0.0
     n_target = basis.shape[1]

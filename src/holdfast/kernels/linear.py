@@ -198,20 +198,21 @@ def vector(n):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _matrix(n_rows, width):  # type: ignore[no-untyped-def]
+def matrix(n_rows, width):  # type: ignore[no-untyped-def]
+    """Return uninitialized space for rows of numbers, at a distance from all others."""
     return vector(n_rows * width).reshape((n_rows, width))
 
 
 @summing_step
 def square(n):  # type: ignore[no-untyped-def]
     """Return an uninitialized n × n matrix, with rows of a length that avoids conflicts in the cache."""
-    return _matrix(padded(n), (n + 15) // 16 * 16 + 8)
+    return matrix(padded(n), (n + 15) // 16 * 16 + 8)
 
 
 @summing_step
 def panel(n):  # type: ignore[no-untyped-def]
     """Return uninitialized space for one chunk of n rows."""
-    return _matrix(padded(n), CHUNK + 8)
+    return matrix(padded(n), CHUNK + 8)
 
 
 # Pieces of Z
@@ -232,6 +233,27 @@ def standardize(Z, counts):  # type: ignore[no-untyped-def]
         Z.mean[j], Z.factor[j] = mean, np.sqrt(total / squares)
         if squares <= CONSTANT * total:  # constant to rounding, or exactly, or of a spread whose squares are lost
             Z.factor[j] = 0.0 if _is_constant(x, counts) else _small_factor(x, counts, mean, total)
+
+
+@summing_step
+def scale_next_to(Z, counts, others, rest):  # type: ignore[no-untyped-def]
+    """Turn factors into 1 / standard deviation of what other columns leave; 0 where that is nothing.
+
+    The others, along the rows, have a weighted norm of 1 and no product with each other. ``rest`` is overwritten.
+    """
+    total = sum_of(counts)
+    for j in range(Z.column.size):
+        x, left = Z.XT[Z.column[j]], 0.0
+        for i in range(counts.size):
+            rest[i] = (x[i] - Z.mean[j]) * Z.factor[j]
+        for k in range(len(others)):
+            share = 0.0
+            for i in range(counts.size):
+                share += counts[i] * rest[i] * others[k, i]
+            add(rest, -share / total, others[k])
+        for i in range(counts.size):
+            left += counts[i] * rest[i] * rest[i]
+        Z.factor[j] = Z.factor[j] / np.sqrt(left / total) if left > NEGLIGIBLE * total else 0.0
 
 
 @summing_step

@@ -30,11 +30,12 @@ from holdfast.kernels.linear import (
     reduce_columns,
     square,
     substitute,
+    sum_of,
     take,
     take_cell,
     weights_of,
 )
-from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal, allocate_rows
+from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal, allocate_free, allocate_rows
 from holdfast.kernels.tolerances import DOUBLE, EPSILON, SHARP_MEANS, SHORTEST_STEP, STEEP, WELL_POSED
 
 MAX_STEPS = 200
@@ -80,26 +81,28 @@ def _rows_of(cell, y, C):  # type: ignore[no-untyped-def]
 def _fit_narrow_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def]
     """Set the weights; returns the intercept, and whether the fit was solved."""
     p, n = cell.train.shape[0], cell.rows.size
-    active, norm, work = np.arange(p), np.empty(p), np.empty((4, p))
+    active, norm, work = np.arange(p), np.empty(p), np.empty((2, p))
     for j in range(p):
         norm[j] = np.sqrt(dot(cell.train[j][:n], cell.train[j][:n]))
-    Z, primal = Columns(cell.train, active, np.zeros(p), np.ones(p)), Primal(w, work[0], work[1], work[2], work[3])
-    rows = _rows_of(cell, y, C)
-    return _fit_primal(Z, active, norm, square(p), panel(p), rows, primal, 0.0, intercept, MAX_STEPS)
+    Z, primal = Columns(cell.train, active, np.zeros(p), np.ones(p)), Primal(w, work[0], work[1])
+    rows, free = _rows_of(cell, y, C), allocate_free(1 if intercept else 0, n, p)
+    solved = _fit_primal(Z, active, norm, square(p), panel(p), rows, primal, free, MAX_STEPS)
+    return sum_of(free.b), solved
 
 
 @summing_step
 def _fit_wide_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def]
     """Set the weights, by the Gram matrix of the rows; returns the intercept, and whether the fit was solved."""
     p, n = cell.train.shape[0], cell.rows.size
-    active, K, dual = np.arange(p), square(n), Dual(np.zeros(n), np.zeros(n), np.zeros(n))
+    active, K, dual = np.arange(p), square(n), Dual(np.zeros(n), np.zeros(n))
     Z = Columns(cell.train, active, np.zeros(p), np.ones(p))
     for i in range(K.shape[0]):
         fill(K[i], 0.0)
     add_gram(K, Z, active, np.arange(n), 1.0, panel(n))
-    b, solved = _fit_dual(K, square(n), _rows_of(cell, y, C), dual, 0.0, intercept, False, False, MAX_STEPS)
+    free = allocate_free(1 if intercept else 0, n, p)
+    solved = _fit_dual(K, square(n), _rows_of(cell, y, C), dual, free, False, False, MAX_STEPS)
     weights_of(Z, active, dual.a, w)
-    return b, solved
+    return sum_of(free.b), solved
 
 
 @summing_kernel

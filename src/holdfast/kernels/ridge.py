@@ -1,11 +1,13 @@
 """Ridge-logistic regression solved to its optimum, and recursive elimination with it, over many resamples.
 
-With cost cᵢ = C · count, labels y and margins f = Zw + b, Newton's method minimizes Σ cᵢ log(1 + exp(−yᵢ fᵢ)) + ½‖w‖².
-g and S² are the first and second derivative of the loss by the margins, row by row. There are two forms:
+With cost cᵢ = C · count, labels y and margins f = Zw + Ub, Newton's method minimizes Σ cᵢ log(1 + exp(−yᵢ fᵢ)) + ½‖w‖².
+The columns of U have no penalty: an intercept, and the covariates that features are adjusted for. g and S² are the
+first and second derivative of the loss by the margins, row by row. There are two forms:
 
-- in the dual variables a of the rows, w = Zᵀa and f = Ka + b on the Gram matrix K = ZZᵀ (:func:`_fit_dual`), if X has
+- in the dual variables a of the rows, w = Zᵀa and f = Ka + Ub on the Gram matrix K = ZZᵀ (:func:`_fit_dual`), if X has
   more features than rows, while more than half as many features as rows drawn are left. At the optimum a = −g and
-  Σ a = 0. A step solves (K + S⁻²) da + db = −S⁻²(a + g), Σ (a + da) = 0, by a Cholesky factor of I + SKS;
+  Uᵀa = 0. A step solves (K + S⁻²) da + U db = −S⁻²(a + g), Uᵀ(a + da) = 0, by a Cholesky factor of I + SKS, bordered
+  by U;
 - in the weights w (:func:`_fit_primal`) after that, by a factor of I + ZᵀS²Z.
 
 Each fit starts where the optimum of the step before leads to (:func:`_follow`: the same equations, with the change of K
@@ -24,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.kernels.covariates import fit_covariates
 from holdfast.kernels.elimination import (
     Floats,
     Ints,
@@ -63,9 +66,9 @@ from holdfast.kernels.linear import (
     factorize_primal,
     fill,
     margins_of,
+    matrix,
     square,
     substitute,
-    sum_of,
     times,
     vector,
     weights_of,
@@ -94,6 +97,62 @@ def allocate_rows(n):  # type: ignore[no-untyped-def]
     return Rows(vector(n), vector(n), vector(n), vector(n), vector(n), vector(n), vector(n))
 
 
+class Free(NamedTuple):
+    """Columns without a penalty, along the rows of U, their weights b, and what Newton's method keeps for each."""
+
+    U: NDArray[np.float64]
+    b: NDArray[np.float64]
+    db: NDArray[np.float64]  # its step
+    slope: NDArray[np.float64]  # Uᵀg
+    cross: NDArray[np.float64]  # ZᵀS²U, in the weights
+    border: NDArray[np.float64]  # (K + S⁻²)⁻¹U, or (I + ZᵀS²Z)⁻¹ cross
+    corner: NDArray[np.float64]  # what is left of UᵀS²U by these, factored
+
+
+@summing_step
+def allocate_free(k, n, p):  # type: ignore[no-untyped-def]
+    """Allocate k columns without a penalty, for n rows and p features; those of a single one are ones, an intercept."""
+    free = Free(matrix(k, n), vector(k), vector(k), vector(k), matrix(k, p), matrix(k, max(n, p)), matrix(k, k))
+    for j in range(k):
+        fill(free.U[j], 1.0)
+    fill(free.b, 0.0)
+    return free
+
+
+@summing_step
+def _add_free(free, weights, out):  # type: ignore[no-untyped-def]
+    """out = out + U weights."""
+    for j in range(weights.size):
+        add(out, weights[j], free.U[j])
+
+
+@summing_step
+def _set_slopes(free, g):  # type: ignore[no-untyped-def]
+    for j in range(free.b.size):
+        free.slope[j] = dot(free.U[j], g)
+
+
+@summing_step
+def _factor_corner(A):  # type: ignore[no-untyped-def]
+    """Factor a small positive definite matrix in place, as LU without pivots."""
+    for i in range(A.shape[0]):
+        for j in range(i + 1, A.shape[0]):
+            A[j, i] /= A[i, i]
+            for c in range(i + 1, A.shape[0]):
+                A[j, c] -= A[j, i] * A[i, c]
+
+
+@summing_step
+def _solve_corner(A, x):  # type: ignore[no-untyped-def]
+    for i in range(x.size):
+        for j in range(i):
+            x[i] -= A[i, j] * x[j]
+    for i in range(x.size - 1, -1, -1):
+        for j in range(i + 1, x.size):
+            x[i] -= A[i, j] * x[j]
+        x[i] /= A[i, i]
+
+
 @summing_step
 def begin_rows(work, y, counts, rows, C):  # type: ignore[no-untyped-def]
     """Rows of a path that begins at nothing."""
@@ -109,32 +168,31 @@ def begin_rows(work, y, counts, rows, C):  # type: ignore[no-untyped-def]
 
 @summing_step
 def differentiate(r, t):  # type: ignore[no-untyped-def]
-    """Set the derivatives at f + t df; returns Σ g, Σ g df and Σ |g df|."""
-    total, slope, size = 0.0, 0.0, 0.0
+    """Set the derivatives at f + t df; returns Σ g df and Σ |g df|."""
+    slope, size = 0.0, 0.0
     for i in range(r.y.size):
         margin = r.y[i] * (r.f[i] + t * r.df[i])
         e = np.exp(-abs(margin))
         p_wrong = (e if margin > 0 else 1.0) / (1 + e)
         r.g[i] = -r.y[i] * r.cost[i] * p_wrong
         r.curvature[i] = r.cost[i] * p_wrong * (1 - p_wrong)
-        total += r.g[i]
         slope += r.g[i] * r.df[i]
         size += abs(r.g[i] * r.df[i])
-    return total, slope, size
+    return slope, size
 
 
 @summing_step
 def step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
-    """Halve the step until the objective hardly rises at its end; returns it, and Σ g there.
+    """Halve the step until the objective hardly rises at its end; returns it.
 
     ``slope`` is that of the objective at the start, ``straight + t curved`` that of the penalty at t. The objective is
     convex: its slope is enough, and keeps its digits where differences of values have none left.
     """
     t = 1.0
     while True:
-        total, loss_slope, size = differentiate(r, t)
+        loss_slope, size = differentiate(r, t)
         if loss_slope + straight + t * curved <= -STEEP * slope + SLOPE_NOISE * size or t <= SHORTEST_STEP:
-            return t, total
+            return t
         t *= 0.5
 
 
@@ -152,71 +210,82 @@ SOLVED, STALLED, BLURRED, ROUNDING, _, LEAST_CURVATURE, _ = DOUBLE  # plain numb
 
 
 def run_paths(  # type: ignore[no-untyped-def]
-    XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
-    intercept, split, shared, max_iter, outcome,
+    XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
+    split, shared, max_iter, outcome,
 ):  # fmt: skip
     """Call :func:`_follow_paths` with arrays and numbers of one type each: another would be another compilation."""
-    arrays = XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage
+    arrays = (
+        XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C,
+        shrinkage,
+    )  # fmt: skip
     taken = (frozen(array, array.dtype) for array in arrays)
-    _follow_paths(*taken, bool(intercept), bool(split), bool(shared), int(max_iter), *outcome)
+    _follow_paths(*taken, bool(split), bool(shared), int(max_iter), *outcome)
 
 
 # In the dual variables
 
 
 class Dual(NamedTuple):
-    """Dual variables of the rows, their step, and the border (K + S⁻²)⁻¹1."""
+    """Dual variables of the rows, and their step."""
 
     a: NDArray[np.float64]
     da: NDArray[np.float64]
-    border: NDArray[np.float64]
 
 
 @summing_step
-def _factor_dual(K, L, r, v):  # type: ignore[no-untyped-def]
+def _factor_dual(K, L, r, free):  # type: ignore[no-untyped-def]
     n = r.y.size
     for i in range(n):
-        r.S[i] = v.border[i] = np.sqrt(r.curvature[i] + LEAST_CURVATURE * r.cost[i])
+        r.S[i] = np.sqrt(r.curvature[i] + LEAST_CURVATURE * r.cost[i])
     solved = factorize_dual(L, K, r.S, n)
-    substitute(L, v.border, n)
-    for i in range(n):
-        v.border[i] *= r.S[i]
+    for j in range(free.b.size):
+        border = free.border[j][:n]
+        for i in range(n):
+            border[i] = r.S[i] * free.U[j, i]
+        substitute(L, border, n)
+        for i in range(n):
+            border[i] *= r.S[i]
+        for k in range(j + 1):
+            free.corner[j, k] = free.corner[k, j] = dot(free.U[k], border)
+    _factor_corner(free.corner)
     return solved
 
 
 @summing_step
-def _bordered_step(L, r, v, intercept):  # type: ignore[no-untyped-def]
-    """Solve (K + S⁻²) da + db = S⁻¹ da, with the given da on the right, and Σ (a + da) = 0; returns db."""
+def _bordered_step(L, r, v, free):  # type: ignore[no-untyped-def]
+    """Solve (K + S⁻²) da + U db = S⁻¹ da, with the given da on the right, and Uᵀ(a + da) = 0."""
     n = r.y.size
     substitute(L, v.da, n)
     for i in range(n):
         v.da[i] *= r.S[i]
-    if not intercept:
-        return 0.0
-    db = (sum_of(v.da) + sum_of(v.a)) / sum_of(v.border)
-    add(v.da, -db, v.border)
-    return db
+    for j in range(free.b.size):
+        free.db[j] = dot(free.U[j], v.da) + dot(free.U[j], v.a)
+    _solve_corner(free.corner, free.db)
+    for j in range(free.b.size):
+        add(v.da, -free.db[j], free.border[j])
 
 
 @summing_step
-def _follow(K, L, r, v, b, intercept):  # type: ignore[no-untyped-def]
-    """Move the optimum of another K to where that of this one is to first order; returns b.
+def _follow(K, L, r, v, free):  # type: ignore[no-untyped-def]
+    """Move the optimum of another K to where that of this one is to first order.
 
     The curvature is taken at the old margins: the new optimum's are closer to them than those of a with this K.
     """
-    n = r.y.size
-    times(K, v.a, r.df, n)
-    for i in range(n):
-        v.da[i] = (r.f[i] - r.df[i] - b) * r.S[i]
-    db = _bordered_step(L, r, v, intercept)
+    times(K, v.a, r.df, r.y.size)
+    _add_free(free, free.b, r.df)
+    for i in range(r.y.size):
+        v.da[i] = (r.f[i] - r.df[i]) * r.S[i]
+    _bordered_step(L, r, v, free)
     add(v.a, 1.0, v.da)
-    return b + db
+    add(free.b, 1.0, free.db)
 
 
 @summing_step
-def _dual_residual(r, v, intercept):  # type: ignore[no-untyped-def]
-    """Largest |a + g| (or mean of a), relative to the largest |g|."""
-    residual, scale = abs(sum_of(v.a)) / r.y.size if intercept else 0.0, 0.0
+def _dual_residual(r, v, free):  # type: ignore[no-untyped-def]
+    """Largest |a + g| (or mean of Uᵀa), relative to the largest |g|."""
+    residual, scale = 0.0, 0.0
+    for j in range(free.b.size):
+        residual = max(residual, abs(dot(free.U[j], v.a)) / r.y.size)
     for i in range(r.y.size):
         residual = max(residual, abs(v.a[i] + r.g[i]))
         scale = max(scale, abs(r.g[i]))
@@ -234,67 +303,68 @@ def _is_sharp(K, a):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _fit_dual(K, L, r, v, b, intercept, after_another, factored, max_iter):  # type: ignore[no-untyped-def]
-    """Solve from the a of v and b; returns b and whether it was solved."""
+def _fit_dual(K, L, r, v, free, after_another, factored, max_iter):  # type: ignore[no-untyped-def]
+    """Solve from the a of v and b; returns whether it was solved."""
     n = r.y.size
     if after_another:
-        factored = factored or _factor_dual(K, L, r, v)
-        b = _follow(K, L, r, v, b, intercept)
+        factored = factored or _factor_dual(K, L, r, free)
+        _follow(K, L, r, v, free)
     times(K, v.a, r.f, n)
     penalty = 0.5 * dot(v.a, r.f)
-    for i in range(n):
-        r.f[i] += b
+    _add_free(free, free.b, r.f)
     if after_another and starts_badly(r, penalty):
-        b, factored = 0.0, False
+        factored = False
+        fill(free.b, 0.0)
         fill(v.a, 0.0)
         fill(r.f, 0.0)
     fill(r.df, 0.0)
-    total, _, _ = differentiate(r, 0.0)
-    residual, before = _dual_residual(r, v, intercept), np.inf
+    differentiate(r, 0.0)
+    residual, before = _dual_residual(r, v, free), np.inf
     for _ in range(max_iter):
         if residual <= SOLVED:
-            return b, _is_sharp(K, v.a)
+            return _is_sharp(K, v.a)
         fresh = not factored or residual > FACTOR_REUSE * before
-        factored = not fresh or _factor_dual(K, L, r, v)
+        factored = not fresh or _factor_dual(K, L, r, free)
         for i in range(n):
             v.da[i] = -(v.a[i] + r.g[i]) / r.S[i]
-        db = _bordered_step(L, r, v, intercept)
+        _bordered_step(L, r, v, free)
         times(K, v.da, r.df, n)
         straight, curved = dot(r.df, v.a), dot(r.df, v.da)
-        slope = straight + dot(r.df, r.g) + db * total
+        _set_slopes(free, r.g)
+        slope = straight + dot(r.df, r.g) + dot(free.db, free.slope)
         if slope >= 0 and not fresh:  # the factor of another K may point uphill
             factored = False
             continue
-        for i in range(n):
-            r.df[i] += db
-        t, total = step_length(r, slope, straight, curved)
+        _add_free(free, free.db, r.df)
+        t = step_length(r, slope, straight, curved)
         add(v.a, t, v.da)
         add(r.f, t, r.df)
-        b += t * db
-        residual, before = _dual_residual(r, v, intercept), residual
+        add(free.b, t, free.db)
+        residual, before = _dual_residual(r, v, free), residual
         if fresh and 0.5 * before < residual <= STALLED:
-            return b, _is_sharp(K, v.a)
-    return b, False
+            return _is_sharp(K, v.a)
+    return False
 
 
 # In the weights
 
 
 class Primal(NamedTuple):
-    """Weights of the active columns, their step, and what Newton's method keeps for each."""
+    """Weights of the active columns, their step, and the gradient."""
 
     w: NDArray[np.float64]
     dw: NDArray[np.float64]
     gradient: NDArray[np.float64]
-    cross: NDArray[np.float64]  # Zᵀ curvature
-    border: NDArray[np.float64]  # (I + ZᵀS²Z)⁻¹ cross
 
 
 @summing_step
-def _primal_residual(Z, active, norm, r, v, total, intercept):  # type: ignore[no-untyped-def]
+def _primal_residual(Z, active, norm, r, v, free):  # type: ignore[no-untyped-def]
     """Set the gradient w + Zᵀg; returns its largest entry relative to the norms of its column and of g."""
     weights_of(Z, active, r.g, v.gradient)
-    residual = abs(total) / np.sqrt(r.y.size) if intercept else 0.0
+    _set_slopes(free, r.g)
+    residual = 0.0
+    for j in range(free.b.size):
+        residual = max(residual, abs(free.slope[j]) / np.sqrt(dot(free.U[j], free.U[j])))
     for q in range(active.size):
         v.gradient[q] += v.w[q]
         reach = norm[Z.column[active[q]]] * Z.factor[active[q]]
@@ -304,50 +374,64 @@ def _primal_residual(Z, active, norm, r, v, total, intercept):  # type: ignore[n
 
 
 @summing_step
-def _factor_primal(Z, active, L, R, r, v):  # type: ignore[no-untyped-def]
+def _factor_primal(Z, active, L, R, r, free):  # type: ignore[no-untyped-def]
+    """Factor at the derivatives of r, whose df is overwritten."""
+    p = active.size
     for i in range(r.y.size):
         r.S[i] = np.sqrt(r.curvature[i])
     solved = factorize_primal(L, Z, active, r.S, R)
-    weights_of(Z, active, r.curvature, v.cross)
-    fill(v.border, 0.0)
-    add(v.border, 1.0, v.cross)
-    substitute(L, v.border, active.size)
-    return solved, sum_of(r.curvature) - dot(v.cross, v.border)
+    for j in range(free.b.size):
+        cross, border = free.cross[j][:p], free.border[j][:p]
+        for i in range(r.y.size):
+            r.df[i] = r.curvature[i] * free.U[j, i]
+        weights_of(Z, active, r.df, cross)
+        fill(border, 0.0)
+        add(border, 1.0, cross)
+        substitute(L, border, p)
+        for k in range(j + 1):
+            free.corner[j, k] = free.corner[k, j] = dot(r.df, free.U[k]) - dot(free.cross[k][:p], border)
+    _factor_corner(free.corner)
+    return solved
 
 
 @summing_step
-def _fit_primal(Z, active, norm, L, R, r, v, b, intercept, max_iter):  # type: ignore[no-untyped-def]
-    """Solve from the w of v and b; returns b and whether it was solved."""
-    margins_of(Z, active, v.w, b, r.f)
+def _fit_primal(Z, active, norm, L, R, r, v, free, max_iter):  # type: ignore[no-untyped-def]
+    """Solve from the w of v and b; returns whether it was solved."""
+    p = active.size
+    margins_of(Z, active, v.w, 0.0, r.f)
+    _add_free(free, free.b, r.f)
     if starts_badly(r, 0.5 * dot(v.w, v.w)):
-        b = 0.0
+        fill(free.b, 0.0)
         fill(v.w, 0.0)
         fill(r.f, 0.0)
     fill(r.df, 0.0)
-    total, _, _ = differentiate(r, 0.0)
-    residual, before = _primal_residual(Z, active, norm, r, v, total, intercept), np.inf
-    factored, corner = False, 0.0
+    differentiate(r, 0.0)
+    residual, before = _primal_residual(Z, active, norm, r, v, free), np.inf
+    factored = False
     for _ in range(max_iter):
         if residual <= SOLVED:
-            return b, True
+            return True
         fresh = not factored or residual > FACTOR_REUSE * before
-        if fresh:
-            factored, corner = _factor_primal(Z, active, L, R, r, v)
+        factored = not fresh or _factor_primal(Z, active, L, R, r, free)
         fill(v.dw, 0.0)
         add(v.dw, -1.0, v.gradient)
-        substitute(L, v.dw, active.size)
-        db = -(total + dot(v.cross, v.dw)) / corner if intercept else 0.0
-        add(v.dw, -db, v.border)
-        margins_of(Z, active, v.dw, db, r.df)
-        slope = dot(v.dw, v.gradient) + db * total
-        t, total = step_length(r, slope, dot(v.dw, v.w), dot(v.dw, v.dw))
+        substitute(L, v.dw, p)
+        for j in range(free.b.size):
+            free.db[j] = -(free.slope[j] + dot(free.cross[j][:p], v.dw))
+        _solve_corner(free.corner, free.db)
+        for j in range(free.b.size):
+            add(v.dw, -free.db[j], free.border[j])
+        margins_of(Z, active, v.dw, 0.0, r.df)
+        _add_free(free, free.db, r.df)
+        slope = dot(v.dw, v.gradient) + dot(free.db, free.slope)
+        t = step_length(r, slope, dot(v.dw, v.w), dot(v.dw, v.dw))
         add(v.w, t, v.dw)
         add(r.f, t, r.df)
-        b += t * db
-        residual, before = _primal_residual(Z, active, norm, r, v, total, intercept), residual
+        add(free.b, t, free.db)
+        residual, before = _primal_residual(Z, active, norm, r, v, free), residual
         if fresh and 0.5 * before < residual <= STALLED:
-            return b, True
-    return b, False
+            return True
+    return False
 
 
 # Paths
@@ -363,13 +447,14 @@ def _norms(XT):  # type: ignore[no-untyped-def]
 
 @summing_kernel
 def _follow_paths(  # type: ignore[no-untyped-def]
-    XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
-    intercept, split, shared, max_iter, smallest_size, weight, coef, intercepts, unsolved,
+    XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
+    split, shared, max_iter, smallest_size, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
     """Take every path down its sizes; paths of one resample stand together, and share what they start from.
 
     A path has its resample, its row of ``forced`` and of ``sizes`` (0 after the last), its C and its shrinkage. Columns
-    are the same for all paths, or differ by path; then nothing is shared.
+    are the same for all paths, or differ by path; then nothing is shared. The first ``n_free`` columns of ``free`` are
+    without a penalty, an intercept first; they are the same for all resamples, or differ by resample.
     """
     n, p = y.size, columns.shape[1]
     wide = XT.shape[0] > n
@@ -379,22 +464,33 @@ def _follow_paths(  # type: ignore[no-untyped-def]
     work = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, scale, everything = square(n if wide else 0), vector(p), np.arange(n)
     drawn_rows_work, all_rows_work = allocate_rows(n), allocate_rows(n)
-    dual_work, primal_work = (vector(n), vector(n), vector(n)), (vector(p), vector(p), vector(p), vector(p))
+    dual_work, primal_work = (vector(n), vector(n)), (vector(p), vector(p))
     for q in range(resample.size):
         m = resample[q]
         Z = Columns(XT, columns[min(q, len(columns) - 1)], mean, factor)
         held, ranks = forced[which_forced[q]], tie_ranks[min(m, len(tie_ranks) - 1)]
         rows = np.flatnonzero(counts[m])
-        in_dual, b = wide and 2 * p > rows.size, 0.0
+        in_dual, of_resample = wide and 2 * p > rows.size, min(m, len(free) - 1)
         if q == 0 or len(columns) > 1 or resample[q - 1] != m:
-            begin_resample(work, Z, counts[m], rows, split, in_dual, start, scale)
+            n_others = n_free[of_resample] if split else 0
+            begin_resample(work, Z, counts[m], rows, split, free[of_resample][:n_others], in_dual, start, scale)
         begin_path(work, Z, held, shrinkage[q], scale)
         if in_dual:
             start_gram(work, Z, rows, held, shrinkage[q], start)
         drawn_rows = begin_rows(drawn_rows_work, y, counts[m], rows, C[q])
         all_rows = begin_rows(all_rows_work, y, counts[m], everything, C[q])
-        dual = Dual(dual_work[0][: rows.size], dual_work[1][: rows.size], dual_work[2][: rows.size])
+        dual = Dual(dual_work[0][: rows.size], dual_work[1][: rows.size])
         fill(dual.a, 0.0)
+        on_all = allocate_free(n_free[of_resample], n, p)
+        on_drawn = Free(
+            matrix(on_all.b.size, rows.size), on_all.b, on_all.db, on_all.slope, on_all.cross, on_all.border,
+            on_all.corner,
+        )  # fmt: skip
+        for j in range(on_all.b.size):
+            for i in range(n):
+                on_all.U[j, i] = free[of_resample, j, i]
+            for i in range(rows.size):
+                on_drawn.U[j, i] = free[of_resample, j, rows[i]]
         path_sizes = sizes[which_sizes[q]]
         for step in range(path_sizes.size):
             size, before = path_sizes[step], path_sizes[max(step - 1, 0)]
@@ -403,14 +499,11 @@ def _follow_paths(  # type: ignore[no-untyped-def]
             active = work.active[:size]
             if in_dual:
                 slight = 0 < before - size <= FACTOR_AFTER_DROP * before
-                b, solved = _fit_dual(work.K, work.L, drawn_rows, dual, b, intercept, step > 0, slight, max_iter)
+                solved = _fit_dual(work.K, work.L, drawn_rows, dual, on_drawn, step > 0, slight, max_iter)
                 weigh(work, Z, size, rows, dual.a)
             else:
-                primal = Primal(
-                    work.w[:size], primal_work[0][:size], primal_work[1][:size], primal_work[2][:size],
-                    primal_work[3][:size],
-                )  # fmt: skip
-                b, solved = _fit_primal(Z, active, norm, work.L, work.R, all_rows, primal, b, intercept, max_iter)
+                primal = Primal(work.w[:size], primal_work[0][:size], primal_work[1][:size])
+                solved = _fit_primal(Z, active, norm, work.L, work.R, all_rows, primal, on_all, max_iter)
             if not (solved and all_finite(work.w, size)):
                 unsolved[q] = size
                 break
@@ -422,6 +515,7 @@ def _follow_paths(  # type: ignore[no-untyped-def]
                 if in_dual:
                     next_gram(work, Z, rows, after, size - after)
             else:
+                b = on_all.b[0] if on_all.b.size else 0.0
                 intercepts[q] = finish(work, Z, size, b, coef[q])
 
 
@@ -449,15 +543,17 @@ def ridge_eliminations(
     which_forced: ArrayLike | None = None,
     intercept: bool = True,
     tie_ranks: ArrayLike | None = None,
+    covariates: Floats | None = None,
     run: Callable[..., None] | None = None,
 ) -> Eliminations:
     r"""Fit, drop the features of least weight, fit again: down the sizes of each setting, for every resample.
 
     Each fit is the :math:`w, b` of least
 
-    .. math:: C \sum_i c_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2, \qquad f = Xw + b
+    .. math:: C \sum_i c_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2, \qquad f = Xw + Ub
 
-    with :math:`\beta_j = 1`, or the ``shrinkage`` for forced features. No path raises, ``unsolved`` records it.
+    with :math:`\beta_j = 1`, or the ``shrinkage`` for forced features; in U are an intercept and the covariates. No
+    path raises, ``unsolved`` records it.
 
     Parameters
     ----------
@@ -476,6 +572,9 @@ def ridge_eliminations(
         Whether the model has one; it is never penalized.
     tie_ranks
         Tie-break rank of each feature, for all or each of the resamples; the lowest column is first if not given.
+    covariates
+        Rows × columns without a penalty, next to an intercept. Columns that each resample standardizes are scaled by
+        what these leave of them; rows that these predict without error have no say.
     run
         Follows paths with another loss (:mod:`~holdfast.kernels.ridge_targets`), whose targets ``y`` are then.
     """
@@ -503,12 +602,31 @@ def ridge_eliminations(
     costs, factors = (
         np.tile(np.broadcast_to(values, G), M) for values in (check_costs(C), check_shrinkages(shrinkage))
     )
+    counts, *free = unpenalized(y, counts, intercept, covariates)
     run(
-        data.XT, y, counts, np.repeat(np.arange(M), G), np.arange(d)[None], held, which_rows.ravel(), passed,
-        np.tile(np.arange(G), M), check_tie_ranks(tie_ranks, d, M), costs, factors, intercept, data.split,
+        data.XT, y, counts, *free, np.repeat(np.arange(M), G), np.arange(d)[None], held, which_rows.ravel(), passed,
+        np.tile(np.arange(G), M), check_tie_ranks(tie_ranks, d, M), costs, factors, data.split,
         data.wide and not data.split, MAX_ITER, outcome,
     )  # fmt: skip
     return paths
+
+
+def unpenalized(
+    y: Floats, counts: Floats, intercept: bool, covariates: Floats | None = None
+) -> tuple[Floats, Floats, Ints]:
+    """How often rows count, the columns without a penalty (1 or M × columns × rows), and how many these are."""
+    if covariates is None:
+        return counts, np.ones((1, int(intercept), y.size)), np.array([int(intercept)])
+    counts, sizes = counts.copy(), np.zeros(len(counts), np.int64)
+    free = np.ones((len(counts), covariates.shape[1] + 1, y.size))
+    for resample, row in enumerate(counts):
+        rows = np.flatnonzero(row)
+        basis, _, weights = fit_covariates(covariates[rows], y[rows], row[rows] / row.sum(), resample)
+        sizes[resample] = 1 + basis.shape[1]
+        free[resample, 1 : sizes[resample]] = 0.0
+        free[resample, 1 : sizes[resample], rows[weights > 0]] = basis[weights > 0]
+        row[rows[weights == 0]] = 0.0
+    return counts, free, sizes
 
 
 def ridge_models(
@@ -532,9 +650,9 @@ def ridge_models(
     )
     first = np.zeros(Q, np.int64)
     run_paths(
-        data.XT, y, counts, which, chosen, np.zeros((1, k), bool), first, np.full((1, 1), k), first,
-        np.zeros((1, k), np.int32), np.broadcast_to(costs, Q), np.ones(Q), intercept, data.split, False,
-        MAX_ITER, outcome,
+        data.XT, y, *unpenalized(y, counts, intercept), which, chosen, np.zeros((1, k), bool), first,
+        np.full((1, 1), k), first, np.zeros((1, k), np.int32), np.broadcast_to(costs, Q), np.ones(Q), data.split,
+        False, MAX_ITER, outcome,
     )  # fmt: skip
     coef, intercepts = on_scale_of_data(outcome.coef, outcome.intercept, data.shift[chosen], data.unit[chosen])
     return Models(coef, intercepts, outcome.unsolved > 0)

@@ -38,7 +38,6 @@ from holdfast.kernels.elimination_path import (
 from holdfast.kernels.jit import frozen, summing_kernel, summing_step
 from holdfast.kernels.linear import (
     Columns,
-    _matrix,
     add,
     add_products,
     all_finite,
@@ -47,6 +46,7 @@ from holdfast.kernels.linear import (
     factorize_dual,
     fill,
     margins_of,
+    matrix,
     padded,
     square,
     substitute,
@@ -66,14 +66,21 @@ from holdfast.kernels.ridge import (
     SOLVED,
     STALLED,
     Dual,
+    Free,
     Primal,
     Rows,
+    _add_free,
     _bordered_step,
+    _factor_dual,
     _factor_primal,
     _fit_dual,
     _fit_primal,
     _norms,
+    _set_slopes,
+    _solve_corner,
+    allocate_free,
     begin_rows,
+    unpenalized,
 )
 from holdfast.kernels.tolerances import FACTOR_REUSE, SHORTEST_STEP, STEEP
 
@@ -84,47 +91,53 @@ Family = Literal["multinomial", "rest", "numbers"]
 
 
 @summing_step
-def _squares_dual(K, L, r, v, intercept):  # type: ignore[no-untyped-def]
-    """Set the a of v to the optimum of the squared differences, with two corrections; returns b, and whether it is."""
-    n, b = r.y.size, 0.0
+def _squares_dual(K, L, r, v, free):  # type: ignore[no-untyped-def]
+    """Set a and b to the optimum of the squared differences, with two corrections; returns whether they are."""
+    n = r.y.size
     for i in range(n):
-        r.S[i] = v.border[i] = np.sqrt(r.cost[i])
-    solved = factorize_dual(L, K, r.S, n)
-    substitute(L, v.border, n)
-    for i in range(n):
-        v.border[i] *= r.S[i]
+        r.curvature[i] = r.cost[i]
+    solved = _factor_dual(K, L, r, free)
     fill(v.a, 0.0)
+    fill(free.b, 0.0)
     for _ in range(3):
         times(K, v.a, r.f, n)
+        _add_free(free, free.b, r.f)
         for i in range(n):
-            v.da[i] = (r.y[i] - b - r.f[i] - v.a[i] / r.cost[i]) * r.S[i]
-        b += _bordered_step(L, r, v, intercept)
+            v.da[i] = (r.y[i] - r.f[i] - v.a[i] / r.cost[i]) * r.S[i]
+        _bordered_step(L, r, v, free)
         add(v.a, 1.0, v.da)
-    return b, solved
+        add(free.b, 1.0, free.db)
+    return solved
 
 
 @summing_step
-def _squares_primal(Z, active, L, R, r, v, intercept):  # type: ignore[no-untyped-def]
-    """Set the w of v to the optimum of the squared differences, with two corrections; returns b, and whether it is."""
-    b = 0.0
+def _squares_primal(Z, active, L, R, r, v, free):  # type: ignore[no-untyped-def]
+    """Set w and b to the optimum of the squared differences, with two corrections; returns whether they are."""
+    p = active.size
     fill(v.w, 0.0)
+    fill(free.b, 0.0)
     for i in range(r.y.size):
         r.curvature[i] = r.cost[i]
-    solved, corner = _factor_primal(Z, active, L, R, r, v)
+    solved = _factor_primal(Z, active, L, R, r, free)
     for _ in range(3):
-        margins_of(Z, active, v.w, b, r.f)
+        margins_of(Z, active, v.w, 0.0, r.f)
+        _add_free(free, free.b, r.f)
         for i in range(r.y.size):
-            r.g[i] = r.cost[i] * (r.y[i] - r.f[i])
+            r.g[i] = r.cost[i] * (r.f[i] - r.y[i])
         weights_of(Z, active, r.g, v.gradient)
-        add(v.gradient, -1.0, v.w)
+        _set_slopes(free, r.g)
         fill(v.dw, 0.0)
-        add(v.dw, 1.0, v.gradient)
-        substitute(L, v.dw, active.size)
-        db = (sum_of(r.g) - dot(v.cross, v.dw)) / corner if intercept else 0.0
-        add(v.dw, -db, v.border)
+        add(v.dw, -1.0, v.gradient)
+        add(v.dw, -1.0, v.w)
+        substitute(L, v.dw, p)
+        for j in range(free.b.size):
+            free.db[j] = -(free.slope[j] + dot(free.cross[j][:p], v.dw))
+        _solve_corner(free.corner, free.db)
+        for j in range(free.b.size):
+            add(v.dw, -free.db[j], free.border[j])
         add(v.w, 1.0, v.dw)
-        b += db
-    return b, solved
+        add(free.b, 1.0, free.db)
+    return solved
 
 
 # Several classes at once, in the dual variables
@@ -150,8 +163,8 @@ class Softmax(NamedTuple):
 def _begin_softmax(n, n_outputs):  # type: ignore[no-untyped-def]
     L, K = square(n), n_outputs
     return Softmax(
-        _matrix(K, n), _matrix(K, n), _matrix(K, n), _matrix(K, n), _matrix(K, n), vector(n), vector(n),
-        _matrix(K * L.shape[0], L.shape[1]).reshape((K, L.shape[0], L.shape[1])), L, square(n), square(K),
+        matrix(K, n), matrix(K, n), matrix(K, n), matrix(K, n), matrix(K, n), vector(n), vector(n),
+        matrix(K * L.shape[0], L.shape[1]).reshape((K, L.shape[0], L.shape[1])), L, square(n), square(K),
     )  # fmt: skip
 
 
@@ -405,10 +418,11 @@ def _follow_paths(  # type: ignore[no-untyped-def]
     fill(factor, 1.0)
     work = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, scale, everything = square(n if wide else 0), vector(p), np.arange(n)
-    w, b, db, before = _matrix(K, p), np.zeros(K), vector(K), np.empty(p, np.int64)
-    signs, cost = _matrix(K, n), vector(n)
-    space = (_matrix(K, n), _matrix(K, n), _matrix(K, n), _matrix(K, n), _matrix(K, n), _matrix(K, n), _matrix(K, n))
-    dual_work, primal_work = (_matrix(K, n), vector(n), vector(n)), (vector(p), vector(p), vector(p), vector(p))
+    w, b, db, before = matrix(K, p), np.zeros(K), vector(K), np.empty(p, np.int64)
+    signs, cost = matrix(K, n), vector(n)
+    space = (matrix(K, n), matrix(K, n), matrix(K, n), matrix(K, n), matrix(K, n), matrix(K, n), matrix(K, n))
+    dual_work, primal_work = (matrix(K, n), vector(n)), (vector(p), vector(p))
+    on_all = allocate_free(1 if intercept else 0, n, p)
     for k in range(K):
         for i in range(n):
             signs[k, i] = y[i] if numbers is not None else (1.0 if y[i] == k else -1.0)
@@ -419,10 +433,16 @@ def _follow_paths(  # type: ignore[no-untyped-def]
         rows = np.flatnonzero(counts[m])
         in_dual = wide and reach * p > 2 * rows.size
         if q == 0 or len(columns) > 1 or resample[q - 1] != m:
-            begin_resample(work, Z, counts[m], rows, split, in_dual, start, scale)
+            begin_resample(work, Z, counts[m], rows, split, signs[:0], in_dual, start, scale)
         begin_path(work, Z, held, shrinkage[q], scale)
         if in_dual:
             start_gram(work, Z, rows, held, shrinkage[q], start)
+        on_drawn = Free(
+            matrix(on_all.b.size, rows.size), on_all.b, on_all.db, on_all.slope, on_all.cross, on_all.border,
+            on_all.corner,
+        )  # fmt: skip
+        for j in range(on_all.b.size):
+            fill(on_drawn.U[j], 1.0)
         fill(b, 0.0)
         for k in range(K):
             fill(w[k], 0.0)
@@ -457,30 +477,25 @@ def _follow_paths(  # type: ignore[no-untyped-def]
                         b[k] = dense.theta[k * width + size] if intercept else 0.0
             else:
                 for k in range(K):
+                    fill(on_all.b, b[k])
                     if in_dual:
                         output = _rows_of_output(space, k, rows.size)
-                        dual = Dual(dual_work[0][k, : rows.size], dual_work[1][: rows.size], dual_work[2][: rows.size])
+                        dual = Dual(dual_work[0][k, : rows.size], dual_work[1][: rows.size])
                         if numbers is not None:
-                            b[k], converged = _squares_dual(work.K, work.L, output, dual, intercept)
+                            converged = _squares_dual(work.K, work.L, output, dual, on_drawn)
                         else:
-                            b[k], converged = _fit_dual(
-                                work.K, work.L, output, dual, b[k], intercept, step > 0, False, max_iter
-                            )
+                            converged = _fit_dual(work.K, work.L, output, dual, on_drawn, step > 0, False, max_iter)
                         weigh(work, Z, size, rows, dual.a)
                         for j in range(size):
                             w[k, j] = work.w[j]
                     else:
                         output = begin_rows(_rows_of_output(space, k, n), signs[k], counts[m], everything, C[q])
-                        primal = Primal(
-                            w[k, :size], primal_work[0][:size], primal_work[1][:size], primal_work[2][:size],
-                            primal_work[3][:size],
-                        )  # fmt: skip
+                        primal = Primal(w[k, :size], primal_work[0][:size], primal_work[1][:size])
                         if numbers is not None:
-                            b[k], converged = _squares_primal(Z, active, work.L, work.R, output, primal, intercept)
+                            converged = _squares_primal(Z, active, work.L, work.R, output, primal, on_all)
                         else:
-                            b[k], converged = _fit_primal(
-                                Z, active, norm, work.L, work.R, output, primal, b[k], intercept, max_iter
-                            )
+                            converged = _fit_primal(Z, active, norm, work.L, work.R, output, primal, on_all, max_iter)
+                    b[k] = sum_of(on_all.b)
                     solved = solved and converged
             for j in range(size):
                 squares = 0.0
@@ -518,10 +533,13 @@ class Objective(NamedTuple):
     n_outputs: int = 1
 
     def run(  # type: ignore[no-untyped-def]
-        self, XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
-        intercept, split, shared, max_iter, outcome,
+        self, XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C,
+        shrinkage, split, shared, max_iter, outcome,
     ) -> None:  # fmt: skip
-        """Follow paths, as :func:`holdfast.kernels.ridge.run_paths` does; ``coef`` has an axis of outputs."""
+        """Follow paths, as :func:`holdfast.kernels.ridge.run_paths` does; ``coef`` has an axis of outputs.
+
+        Of the columns without a penalty only an intercept is known.
+        """
         softmax, numbers = self.family == "multinomial" or None, self.family == "numbers" or None
         n, p = len(y), columns.shape[1]
         wide = self.n_outputs * p > 2 * n if softmax else p > n
@@ -531,8 +549,9 @@ class Objective(NamedTuple):
         if coef.ndim == 2:  # an elimination, whose last models are not asked for
             n_paths, k = coef.shape
             coef, intercepts = np.empty((n_paths, self.n_outputs, k)), np.empty((n_paths, self.n_outputs))
+        intercept = bool(n_free.max() > 0)
         _follow_paths(
-            *taken, self.n_outputs, softmax, numbers, bool(intercept), bool(split), bool(wide), bool(shared and wide),
+            *taken, self.n_outputs, softmax, numbers, intercept, bool(split), bool(wide), bool(shared and wide),
             int(max_iter), outcome.smallest_size, outcome.weight, coef, intercepts, outcome.unsolved,
         )  # fmt: skip
 
@@ -554,10 +573,11 @@ def output_models(
     k, first = chosen.shape[1], np.zeros(Q, np.int64)
     coef, intercepts = np.empty((Q, objective.n_outputs, k)), np.empty((Q, objective.n_outputs))
     outcome = Outcome(np.empty((Q, k), np.int32), np.empty((Q, k)), coef, intercepts, np.zeros(Q, np.int64))
+    y, counts = np.asarray(y, np.float64), np.asarray(counts, np.float64)
     objective.run(
-        data.XT, np.asarray(y, np.float64), np.asarray(counts, np.float64), which, chosen, np.zeros((1, k), bool),
-        first, np.full((1, 1), k), first, np.zeros((1, k), np.int32), np.broadcast_to(check_costs(C), Q), np.ones(Q),
-        intercept, data.split, False, MAX_ITER, outcome,
+        data.XT, y, *unpenalized(y, counts, intercept), which, chosen, np.zeros((1, k), bool), first,
+        np.full((1, 1), k), first, np.zeros((1, k), np.int32), np.broadcast_to(check_costs(C), Q), np.ones(Q),
+        data.split, False, MAX_ITER, outcome,
     )  # fmt: skip
     shift, unit = data.shift[chosen][:, None], data.unit[chosen][:, None]
     coef, intercepts = on_scale_of_data(coef, intercepts, shift, unit)

@@ -478,13 +478,13 @@ def _paths(  # type: ignore[no-untyped-def]
     mean, factor = np.zeros(p), np.ones(p)
     work = make_workspace(Columns(XT, columns[0], mean, factor), n, wide, shared)
     start, factors, n_free = square(n if wide else 0), vector(p), n if wide else min(n, p + 8)
-    forced = np.zeros(p, np.bool_)
+    forced, others = np.zeros(p, np.bool_), np.empty((0, n))
     L, free, free_rows = np.empty((n_free, n_free)), np.empty(n_free, np.int64), np.empty((0 if wide else n_free, p))
     step_work, border, margin = np.empty(n_free), np.empty(n_free), np.empty(n)
     for m in range(counts.shape[0]):
         Z = Columns(XT, columns[min(m, len(columns) - 1)], mean, factor)
         rows, ranks = np.flatnonzero(counts[m]), tie_ranks[min(m, len(tie_ranks) - 1)]
-        begin_resample(work, Z, counts[m], rows, split, wide, start, factors)
+        begin_resample(work, Z, counts[m], rows, split, others, wide, start, factors)
         begin_path(work, Z, forced, 1.0, factors)
         b = 0.0
         if wide:

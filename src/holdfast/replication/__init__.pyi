@@ -1,11 +1,11 @@
 from .lists import ListCheck as ListCheck
-from .lists import add_new_study as add_new_study
 from .lists import annotate as annotate
 from .lists import check_features as check_features
 from .lists import check_list as check_list
 from .lists import expect_list as expect_list
 from .lists import knows_lists as knows_lists
 from .lists import name_features as name_features
+from .lists import study_features as study_features
 from .lists import tabulate_features as tabulate_features
 from .result import Replicability as Replicability
 from .result import estimate_replicability as estimate_replicability

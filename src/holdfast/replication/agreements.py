@@ -243,22 +243,42 @@ class FrequencyProfile:
         posterior = likelihood * prior
         return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
 
-    def expect(self, counts: Any, size: float, selected: Any) -> Floats:
-        """Return the probability that a new study, which selects so many features, selects one of each count.
+    def expect(self, counts: Ints, selected: NDArray[np.bool_], agreement: float) -> Floats:
+        """Return the probability that a new study, which selects as many features, selects those with these counts.
 
         A new study is another noise; its threshold is where so many features are expected. Probabilities are then drawn
         toward one half, by what simulations show, and end at 0.95; or toward the share of all features that is
-        selected, and end there, where that is more. If a feature is not ``selected`` now, only high ones are.
+        selected, and end there, where that is more. If a feature is not ``selected`` now, only high ones are drawn.
+
+        The agreement expects a number of the selected features, too. It knows what their counts do not, how often two
+        halves select the same ones, and errs by about as much: the logits of the selected ones move by a step, so that
+        they sum to the mean of both.
         """
+        position = np.searchsorted(self.values, counts)
+        mine = np.bincount(position[selected], minlength=self.values.size)
+        size = int(mine.sum())
         ends = POSITIONS[0] - 15, POSITIONS[-1] + 15
         cut = brentq(lambda cut: self.weight @ (self.posterior @ ndtr(POSITIONS - cut)) - size, *ends)
-        again = np.clip(
-            (self.posterior @ ndtr(POSITIONS - cut))[np.searchsorted(self.values, counts)], 1e-12, 1 - 1e-12
-        )
+        again = np.clip(self.posterior @ ndtr(POSITIONS - cut), 1e-12, 1 - 1e-12)
         share = size / self.n_features
         middle = logit(max(share, 0.5))
         drawn = expit(middle + CERTAIN * (logit(again) - middle))
-        return np.minimum(np.where(selected, drawn, np.minimum(drawn, again)), max(share, LIKELIEST))
+        number = (mine @ drawn + expect_number(agreement, size, self.n_features)) / 2
+        moved = expit(logit(drawn) + find_step(drawn, mine, number))
+        stated = np.where(selected, moved[position], np.minimum(drawn, again)[position])
+        return np.minimum(stated, max(share, LIKELIEST))
+
+
+def expect_number(agreement: float, size: int, n_features: int) -> float:
+    """How many of so many selected features a study with this agreement would be expected to select."""
+    share = size / n_features if n_features else math.nan
+    return size * (max(agreement, 0.0) * (1 - share) + share) if agreement == agreement else math.nan
+
+
+def find_step(probabilities: Floats, weight: NDArray[Any], number: float) -> float:
+    """The step by which all logits move so that the probabilities, weighted, sum to a number; at most far out."""
+    wanted = min(max(number, 1e-6), float(weight.sum()) - 1e-6)
+    return float(brentq(lambda step: weight @ expit(logit(probabilities) + step) - wanted, -40, 40))
 
 
 POSITIONS = np.arange(-7, 7.01, 0.2)

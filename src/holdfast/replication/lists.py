@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtri
 
 from holdfast.inference.intervals import Interval
@@ -18,7 +17,7 @@ from holdfast.replication.agreements import FrequencyProfile
 from holdfast.replication.result import ERRORS, Replicability, format_expected
 from holdfast.replication.running import find_known, replicability
 from holdfast.study.tables import StudyTables
-from holdfast.text import format_count, format_percent, join_first
+from holdfast.text import LEGEND, format_count, format_percent, join_first
 from holdfast.tradeoff.selected import (
     HOLDS,
     IN_DOUBT,
@@ -34,7 +33,7 @@ N_PAIRS = 50
 """How often the rows are split into halves for a list."""
 CERTAINTY = 0.35
 """Least variance of a feature's probability given these data, per variance of selected or not."""
-EFFECTS = ("direction", "effect", "effect_low", "effect_high")
+EFFECTS = ("direction", "effect", "effect_low", "effect_high", "used")
 NOT_ESTIMATED = "it has not been estimated; X= and y= estimate it"
 
 
@@ -111,9 +110,10 @@ def expect_list(estimate: Replicability | None, columns: Sequence[int]) -> Expec
     for half, chosen in enumerate(estimate.halves):
         members[half, list(chosen)] = True
     profile = FrequencyProfile(members.sum(axis=0), len(members))
-    counts = members.sum(axis=0)
-    middle = profile.expect(counts, selected.size, np.isin(np.arange(counts.size), selected))
-    ends = (find_step(middle[selected], number) for number in estimate.expected_interval)
+    is_selected = np.isin(np.arange(estimate.n_features), selected)
+    middle = profile.expect(members.sum(axis=0), is_selected, estimate.agreement)
+    ones = np.ones(selected.size)
+    ends = (agreements.find_step(middle[selected], ones, number) for number in estimate.expected_interval)
     middle, low, high = (expit(logit(middle[mine]) + step) for step in (0.0, *ends))
     raw = profile.probabilities(agreements.FASTEST, selected.size)[profile.entry][mine]
     both = np.isin(mine, selected)
@@ -135,27 +135,58 @@ def expect_list(estimate: Replicability | None, columns: Sequence[int]) -> Expec
     return ExpectedOfList(expected=expected, interval=interval, probabilities=middle, sentence=sentence)
 
 
-def find_step(probabilities: NDArray[np.float64], number: float) -> float:
-    """The step by which all logits move so that the probabilities sum to a number; at most far out."""
-    wanted = min(max(number, 1e-6), probabilities.size - 1e-6)
-    return float(brentq(lambda step: expit(logit(probabilities) + step).sum() - wanted, -40, 40))
-
-
 def find_columns(features: Iterable[Any], result: StudyTables) -> list[Any]:
     """Return the column of each feature; None for a name that the study does not know."""
     columns = {str(feature): column for column, feature in enumerate(result.feature_names)}
     return [columns.get(str(feature)) for feature in features]
 
 
-def add_new_study(result: StudyTables, selected: SelectedFeatures, known: Replicability | None) -> pd.DataFrame:
-    """Return the table of selected features with what a new study and shuffled targets say of each.
+def study_features(
+    result: StudyTables,
+    candidate: str | None = None,
+    *,
+    level: float = 0.95,
+    threshold: float = 0.5,
+    top: int | None = None,
+    X: Any = None,
+    metric: str | None = None,
+) -> SelectedFeatures:
+    """Tabulate the selected features of a candidate: frequency, new study, q, use by models, effect and stand-ins.
 
-    Columns are ``new_study``, the probability that a new study selects it, and those of
-    :meth:`Replicability.errors_of`.
+    Parameters
+    ----------
+    result : StudyResult
+        What a study found.
+    candidate : str, optional
+        Name of a candidate; by default the one that a report is about: the only one, the chosen one, or without scores
+        the most stable one.
+    level : float
+        Level of the intervals.
+    threshold : float
+        Selection frequency that the interval of a feature that holds must exceed.
+    top : int, optional
+        How many of the best features count, for candidates that give rankings or weights.
+    X : frame or array, optional
+        The features that the study ran on; stand-ins must then be correlated too.
+    metric : str, optional
+        The score by which the candidate must predict better than guessing; the study's first by default.
+
+    Returns
+    -------
+    SelectedFeatures
+        One row per feature that was ever selected, the most frequent first. What a new study and shuffled targets say
+        is known where the study or its store has it (:func:`holdfast.replicability`).
+
+    See Also
+    --------
+    final_features : The features of a fit to all rows.
+    holdfast.check_features : A list of your own, checked name by name.
     """
+    selected = selected_features(result, candidate, level=level, threshold=threshold, top=top, X=X, metric=metric)
+    known = find_known(result, selected.candidate, level=level, X=X)
     columns = find_columns(selected.frame["feature"], result)
-    expected = expect_list(known, columns)
-    return selected.to_frame().assign(new_study=expected.probabilities, **find_errors(known, columns))
+    numbers = {"new_study": expect_list(known, columns).probabilities, **find_errors(known, columns)}
+    return replace(selected, frame=selected.frame.assign(**numbers))
 
 
 def find_errors(known: Replicability | None, columns: Sequence[Any]) -> dict[str, NDArray[np.float64]]:
@@ -178,17 +209,15 @@ def tabulate_features(result: StudyTables) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The tables of :meth:`StudyResult.features` with the ``candidate``, the ``column`` of each feature, the
-        probability that a new study selects it (``new_study``), and ``by_habit``, ``expected_false`` and ``q``, as in
-        :attr:`Replicability.frame`.
+        The tables of :meth:`StudyResult.features` with the ``candidate`` and the ``column`` of each feature.
     """
     tables = []
     for candidate in result.finished:
         try:
-            features = selected_features(result, candidate)
+            features = study_features(result, candidate)
         except ValueError:  # no resample of it counts for the stability
             continue
-        tables.append(add_new_study(result, features, find_known(result, candidate)).assign(candidate=candidate))
+        tables.append(features.to_frame().assign(candidate=candidate))
     selected = {feature for table in tables for feature in table["feature"]}
     never = [feature for feature in result.feature_names if feature not in selected]
     listed = pd.concat([*tables, pd.DataFrame({"feature": never})], ignore_index=True)
@@ -236,8 +265,9 @@ def annotate(result: StudyTables, adata: Any, candidate: str | None = None, *, k
         The candidate; by default the one that the report shows.
     key : str
         How names of the new columns begin: ``holdfast_frequency`` (share of resamples that selected the feature),
-        ``holdfast_new_study`` (probability that a new study selects it, if that was estimated),
-        ``holdfast_verdict``. Features that the study did not have are missing in all three.
+        ``holdfast_new_study`` (probability that a new study selects it), ``holdfast_q`` (whether it has to do with the
+        target) and ``holdfast_used`` (its share of what models use), each where it is known, and
+        ``holdfast_verdict``. Features that the study did not have are missing in all of them.
 
     Raises
     ------
@@ -249,7 +279,7 @@ def annotate(result: StudyTables, adata: Any, candidate: str | None = None, *, k
     StudyResult.features : The same as a frame, with intervals and effects.
     """
     chosen = default_candidate(result) if candidate is None else candidate
-    rows = add_new_study(result, selected_features(result, chosen), find_known(result, chosen))
+    rows = study_features(result, chosen).to_frame()
     names, known = name_features(adata.var_names, result), set(map(str, result.feature_names))
     is_known = np.array([name in known for name in map(str, names)], dtype=bool)
     if not is_known.any():
@@ -259,7 +289,8 @@ def annotate(result: StudyTables, adata: Any, candidate: str | None = None, *, k
         )
     found = rows.assign(feature=rows["feature"].astype(str)).set_index("feature").reindex(list(map(str, names)))
     adata.var[f"{key}_frequency"] = found["frequency"].fillna(0).where(is_known).to_numpy(dtype=np.float64)
-    adata.var[f"{key}_new_study"] = found["new_study"].where(is_known).to_numpy(dtype=np.float64)
+    for name in LEGEND:
+        adata.var[f"{key}_{name}"] = found[name].where(is_known).to_numpy(dtype=np.float64)
     verdicts = found["verdict"].astype(object).where(found["verdict"].notna(), "never selected")
     adata.var[f"{key}_verdict"] = verdicts.where(is_known, None).to_numpy()
 
@@ -393,7 +424,7 @@ def check_features(
         - *does not hold; at most twice chance*: the interval ends at or below twice that frequency,
         - *unknown*: no feature of the study has this name.
 
-        Then ``direction``, ``effect``, ``effect_low`` and ``effect_high``, as in
+        Then ``direction``, ``effect``, ``effect_low``, ``effect_high`` and ``used``, as in
         :class:`~holdfast.tradeoff.SelectedFeatures`, and the probability that a new study of this size selects it
         (``new_study``), and ``by_habit``, ``expected_false`` and ``q``, which show whether it has to do with the target
         (:class:`Replicability`). ``attrs["new_study"]`` says how many of the list are expected: ``expected``, ``low``,

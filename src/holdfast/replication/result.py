@@ -335,8 +335,7 @@ class Replicability(ResultMixin):
         return f"{none} back more often than the best do with a shuffled target: none is shown to be real."
 
     def _number(self, agreement: float) -> float:
-        share = self.n_selected / self.n_features if self.n_features else math.nan
-        return self.n_selected * (max(agreement, 0.0) * (1 - share) + share) if agreement == agreement else math.nan
+        return agreements.expect_number(agreement, self.n_selected, self.n_features)
 
     def agreement_at(self, n_rows: int) -> float:
         """Return the expected agreement of two studies of another size.
@@ -469,7 +468,8 @@ class Replicability(ResultMixin):
         counts = np.rint(frame["frequency"] * profile.n_runs)  # earlier versions had other probabilities
         if restored.halves:
             counts = np.bincount(np.concatenate(restored.halves), minlength=restored.n_features)[frame["column"]]
-        return replace(restored, frame=frame.assign(probability=profile.expect(counts, len(frame), selected=True)))
+        probability = profile.expect(counts.astype(np.int64), np.ones(len(frame), bool), restored.agreement)
+        return replace(restored, frame=frame.assign(probability=probability))
 
     def _check(self) -> None:
         """Raise if numbers that were read do not fit each other."""
@@ -644,7 +644,7 @@ def estimate_replicability(
     half_rate, rate = splits.half_rate(size, runs.n_features, jackknife), splits.full_rate()
     variation = Variation(half_rate=half_rate, rate=rate, slow=slow, fast=fast)
     interval, half_interval = variation.intervals(agreement, splits.half, level)
-    probability = profile.expect(runs.counts, mine.size, selected=True)
+    probability = profile.expect(runs.counts, np.isin(np.arange(runs.n_features), mine), agreement)
     indices, pointers = runs.lists()
     return Replicability(
         agreement=agreement, interval=interval, half_agreement=splits.half, half_interval=half_interval,

@@ -3,10 +3,11 @@ from .benchmark import benchmark_csv as benchmark_csv
 from .benchmark import benchmark_latex as benchmark_latex
 from .benchmark import summarize_benchmark as summarize_benchmark
 from .building import summarize as summarize
+from .checklists import render_checklist as render_checklist
+from .checklists import write_checklist as write_checklist
 from .rendering import InlineReport as InlineReport
 from .rendering import render as render
 from .rendering import render_benchmark as render_benchmark
-from .rendering import render_checklist as render_checklist
 from .rendering import write_benchmark as write_benchmark
 from .rendering import write_report as write_report
 from .summary import Summary as Summary

@@ -20,10 +20,11 @@ from holdfast.study.tables import StudyTables
 from holdfast.study.work import group_rows
 from holdfast.targets import TASKS, Target
 from holdfast.tradeoff import SelectedFeatures, final_features, selected_features
-from holdfast.tradeoff.selected import match_columns
+from holdfast.tradeoff.selected import ADJUSTED_COLUMNS, match_columns
 
 NUMBERS = (
     "effect", "effect_low", "effect_high", "agreement", "second_effect", "model_agreement", "coefficient", "used",
+    *ADJUSTED_COLUMNS,
 )  # fmt: skip
 """Numbers of a feature's record that the table of selected features has; undefined ones are the one nan of math."""
 MAX_ROWS = 200
@@ -40,7 +41,7 @@ def describe_effects(
     described = []
     for name in names:
         row: Any = table.loc[name]
-        numbers = {name: float(row[name]) if row[name] == row[name] else math.nan for name in NUMBERS}
+        numbers = {name: float(row[name]) if row[name] == row[name] else math.nan for name in NUMBERS if name in row}
         described.append(
             {
                 **numbers, "direction": row["direction"] if row["effect"] == row["effect"] else None,
@@ -116,14 +117,7 @@ def make_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
             metric=options.metric,
         )  # fmt: skip
-        again: dict[str, dict[Any, Any]] = {}  # what new studies and shuffled targets say of those selected on all rows
-        if replicability is not None:
-            known = replicability.frame.assign(corner=replicability.corners).rename(
-                columns={"probability": "new_study"}
-            )
-            rows = known[["new_study", *ERRORS, "corner"]].to_dict(orient="records")
-            again = dict(zip(map(str, known["feature"]), rows, strict=True))
-        shown = _describe(names, result, selected, options, listed, again)
+        shown = _describe(names, result, selected, options, listed, describe_again(replicability))
     return Features(
         n_features=runs.n_features,
         n_runs=runs.n_runs,
@@ -136,6 +130,7 @@ def make_features(
         correlation_checked=options.X is not None,
         chance=float(subsets.density),
         effect=selected.effect,
+        adjusted_for=selected.adjusted_for,
         no_effects=selected.missing,
         no_model_use=selected.no_model_use,
         rows_visible=any(box.rows for feature in shown for box in feature.boxes),
@@ -143,6 +138,15 @@ def make_features(
         if replicability is None
         else replicability.expected_interval.low / max(replicability.n_selected, 1),
     )
+
+
+def describe_again(replicability: Replicability | None) -> dict[str, dict[Any, Any]]:
+    """Return what new studies and shuffled targets say of the features selected on all rows, as fields of records."""
+    if replicability is None:
+        return {}
+    known = replicability.frame.assign(corner=replicability.corners).rename(columns={"probability": "new_study"})
+    rows = known[["new_study", *ERRORS, "corner"]].to_dict(orient="records")
+    return dict(zip(map(str, known["feature"]), rows, strict=True))
 
 
 def _describe(

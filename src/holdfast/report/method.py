@@ -1,11 +1,9 @@
-"""The method of a study: a paragraph for a paper, settings, versions, the fingerprint of the data; checklists."""
+"""The method of a study: a paragraph for a paper, settings, versions, the fingerprint of the data."""
 
 import json
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast import __version__
 from holdfast.datasets.real import DATASETS
@@ -31,12 +29,8 @@ from holdfast.text import (
     join_names,
     join_words,
     shorten,
-    upper_first,
 )
 from holdfast.tradeoff import RULES
-
-if TYPE_CHECKING:
-    from holdfast.report.summary import Summary
 
 ALWAYS = ("nogueira2018", "nogueira2016", "kalousis2005", "hamer2020", "gulgezen2009", "nadeau2003")
 """What the methods of holdfast rest on: listed in every report, after what the study used."""
@@ -348,57 +342,3 @@ def _class_names(described: Any) -> list[str]:
             return [name for step in steps for name in _class_names(step[1])]
         return [str(path).rpartition(".")[2]]
     return [str(described).rpartition(".")[2]] if isinstance(described, str) else []
-
-
-# Checklists of reporting guidelines
-
-CHECKLISTS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("checklists.toml").read_text(encoding="utf-8")
-)
-"""Reporting guidelines by name: ``title``, ``about``, and ``items``: number, topic, and what may answer it."""
-
-
-def find_evidence(summary: "Summary") -> dict[str, tuple[str, str]]:
-    """What a study knows of the topics of reporting guidelines, each with the section of the report that says it."""
-    facts, data, tradeoff = {fact.name: fact.value for fact in summary.method.facts}, summary.data, summary.tradeoff
-    features, stability, test = summary.features, summary.stability, summary.information
-    missing = [note for note in data.notes if "missing" in note.lower() or "imputed" in note.lower()]
-    held = [feature.feature for feature in features.shown if feature.verdict == "holds"] if features else []
-    name = "" if summary.candidate is None else summary.labels.candidate(summary.candidate)
-    interval = describe_interval(stability.low, stability.high, summary.level)
-    score_interval = describe_interval(tradeoff.score_low, tradeoff.score_high, summary.level)
-    ran_by = f"{facts['Command']}; " if "Command" in facts else ""
-    versions = ", ".join(f"{package} {number}" for package, number in summary.method.versions.items())
-    covariates = facts.get("Covariates in every model", "")
-    return {
-        "objective": (
-            "The development of a list of features, its stability under resampling, and its accuracy within these "
-            "data; no evaluation on other data.", "Verdict"),
-        "data": (f"{facts['Data']}.", "Method"),
-        "preparation": (" ".join(data.notes) or "None: the data were used as they came.", "Method"),
-        "outcome": (f"{facts['Target']}.", "Method"),
-        "predictors": (f"{format_count(data.features, 'feature')} to choose from.", "Method"),
-        "size": (f"{format_count(data.rows, 'sample')} of {format_count(data.features, 'feature')}; no size was "
-            "computed.", "Method"),
-        "missing": (" ".join(missing), "Method"),
-        "partition": (f"{upper_first(facts['Resamples'])}; all selection and fitting inside of each.", "Method"),
-        "analysis": (summary.method.paragraph, "Method"),
-        "groups": ("" if data.n_groups is None else
-            f"{format_count(data.n_groups, 'group')} of rows were never divided between training and testing.",
-            "Method"),
-        "measures": ("" if stability.measure is None else
-            f"Stability: {stability.measure}. Scores: {facts['Scores']}.", "Method"),
-        "classes": (", ".join(f"{label}: {count:,}" for label, count in data.classes), "Method"),
-        "availability": (facts["Data availability"], "Method"),
-        "code": (f"{ran_by}{versions}.", "For the analyst"),
-        "features": (f"Features that hold: {join_first(held, 20)}. The study fits no final model." if held else "",
-            "Features"),
-        "performance": ("" if tradeoff.missing or test.untested else
-            f"{name}: {summary.labels.score(tradeoff.metric)} {format_number(tradeoff.score, 3)} "
-            f"({score_interval}), by resampling, not on other data.", "Trade-off"),
-        "covariates": (f"{covariates} in every model." if covariates else "", "Method"),
-        "stability": ("" if stability.measure is None else
-            f"Stability of {name} over resamples: {format_number(stability.value)} ({interval}).", "Verdict"),
-        "limitations": (" ".join([*data.warnings, *summary.verdict.cautions]), "Verdict"),
-        "replication": ("" if summary.replication is None else summary.replication.sentence, "Verdict"),
-    }  # fmt: skip

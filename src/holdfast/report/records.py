@@ -567,6 +567,9 @@ class Feature:
     second_effect : float
         Another measure of the effect, in the same direction: the standardized difference of two classes, or the
         correlation with a number; undefined for several classes.
+    adjusted_effect, adjusted_low, adjusted_high : float
+        The effect of what covariates and sites leave, in the same direction, with its interval; undefined if the
+        selection is not adjusted.
     boxes : tuple of Box
         Quantiles of its values by class; empty if they were not stored.
     model_use : str or None
@@ -608,6 +611,9 @@ class Feature:
     effect_splits: int = 0
     agreement: float = math.nan
     second_effect: float = math.nan
+    adjusted_effect: float = math.nan
+    adjusted_low: float = math.nan
+    adjusted_high: float = math.nan
     boxes: tuple[Box, ...] = ()
     model_use: str | None = None
     model_agreement: float = math.nan
@@ -734,6 +740,8 @@ class Features:
         Selection frequency of a feature drawn at random: mean number of selected features over the number of all.
     effect : str or None
         What the effects of features are (AUC, rank correlation); None if there are none.
+    adjusted_for : str or None
+        What the selection and adjusted effects are adjusted for; None if they are not.
     no_effects : str or None
         Why there are no effects.
     no_model_use : str or None
@@ -756,6 +764,7 @@ class Features:
     correlation_checked: bool
     chance: float
     effect: str | None = None
+    adjusted_for: str | None = None
     no_effects: str | None = None
     no_model_use: str | None = None
     rows_visible: bool = False
@@ -765,6 +774,16 @@ class Features:
     def model_uses(self) -> bool:
         """Whether it is said what models do with a feature."""
         return any(feature.model_use for feature in self.shown)
+
+    @property
+    def tells_again(self) -> bool:
+        """Whether it is said which features a new study would select."""
+        return any(feature.new_study == feature.new_study for feature in self.shown)
+
+    @property
+    def tells_used(self) -> bool:
+        """Whether it is said how much models use a feature."""
+        return any(feature.used == feature.used for feature in self.shown)
 
     @property
     def tells_real(self) -> bool:

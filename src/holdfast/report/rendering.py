@@ -20,7 +20,6 @@ from holdfast.io.files import as_path
 from holdfast.io.selections import protect_formula
 from holdfast.plots import embed
 from holdfast.report.benchmark import BenchmarkSummary
-from holdfast.report.method import CHECKLISTS, find_evidence
 from holdfast.report.pictures import draw_figures
 from holdfast.report.records import Features, Stability
 from holdfast.report.summary import Summary
@@ -36,6 +35,7 @@ from holdfast.text import (
     shorten,
     upper_first,
 )
+from holdfast.tradeoff.selected import ADJUSTED_COLUMNS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -106,7 +106,7 @@ CSV_COLUMNS = (
     "splits", "agreement", "second_effect", "model_use", "model_agreement", "coefficient", "used", "stand_ins",
     "with_stand_ins", "new_study", "by_habit", "expected_false", "q",
 )  # fmt: skip
-"""What is saved of each feature, as ``holdfast features --csv`` writes it."""
+"""What is saved of each feature, as ``holdfast features --csv`` writes it; with adjusted effects if there are any."""
 N_COUNTED = 5
 """How many of these, the first, are known of every feature; the others of those that are shown."""
 TEMPLATES = Path(__file__).parent / "templates"
@@ -252,39 +252,6 @@ def render(summary: Summary | BenchmarkSummary, format: Format = "html") -> str:
     return make_environment(format).get_template(f"{summary.template}.{format}.j2").render(values)
 
 
-def render_checklist(summary: Summary, guideline: str) -> str:
-    """Fill in the checklist of a reporting guideline with what a study knows, as Markdown.
-
-    Parameters
-    ----------
-    summary : Summary
-        What a report says of the study.
-    guideline : {"tripod-ai", "remark"}
-        The guideline.
-
-    Returns
-    -------
-    str
-        A table of all items: what the study answers, with the part of the report where it stands; all others are the
-        authors' own.
-
-    Raises
-    ------
-    ValueError
-        If there is no such guideline.
-
-    See Also
-    --------
-    summarize : Makes the summary.
-    """
-    if guideline not in CHECKLISTS:
-        raise ValueError(f"Expected a guideline among {', '.join(CHECKLISTS)}, got {guideline!r}.")
-    found, items = find_evidence(summary), CHECKLISTS[guideline]["items"]
-    rows = [(number, topic, *found.get(key[0] if key else "", ("", ""))) for number, topic, *key in items]
-    template = make_environment("md").get_template("checklist.md.j2")
-    return template.render(guideline=CHECKLISTS[guideline], summary=summary, rows=rows)
-
-
 @cache
 def page_style() -> str:
     """The style of a report."""
@@ -400,8 +367,8 @@ def pack_table(features: Features) -> dict[str, Any]:
     of_count = {count: [float(f"{number:.4g}") for number in numbers] for count, *numbers in rows}
     details = [to_plain(row[N_COUNTED:]) for row in itertools.islice(_list_rows(features), shown)]
     block = {
-        "columns": CSV_COLUMNS, "names": names[:written], "counts": counts, "of_count": of_count, "shown": shown,
-        "details": details,
+        "columns": _csv_columns(features), "names": names[:written], "counts": counts, "of_count": of_count,
+        "shown": shown, "details": details,
     }  # fmt: skip
     coded = base64.b64encode(csv_text(features)[0].encode(errors="replace")).decode()
     return {
@@ -420,7 +387,7 @@ def csv_text(features: Features, most: int = MAX_CSV) -> tuple[str, int]:
     """Return the feature table as CSV, the most frequent features first, and how many features that are."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    writer.writerow(_csv_columns(features))
     for written, row in enumerate(_list_rows(features)):
         if out.tell() > most:
             return out.getvalue(), written
@@ -437,15 +404,20 @@ def _csv_cell(value: object) -> object:
     return int(value) if isinstance(value, bool) else value
 
 
+def _csv_columns(features: Features) -> tuple[str, ...]:
+    return CSV_COLUMNS if features.adjusted_for is None else (*CSV_COLUMNS, *ADJUSTED_COLUMNS)
+
+
 def _list_rows(features: Features) -> Iterator[list[Any]]:
     """Yield a row of the CSV for every feature; of those that are not shown, only how often each was selected."""
+    csv_columns = _csv_columns(features)
     for feature in features.shown:
-        row = [getattr(feature, "effect_splits" if column == "splits" else column) for column in CSV_COLUMNS]
+        row = [getattr(feature, "effect_splits" if column == "splits" else column) for column in csv_columns]
         yield ["; ".join(cell) if isinstance(cell, tuple) else _round(cell) for cell in row]
     table = features.table
     columns = (table.feature, table.count, table.frequency, table.low, table.high)
     for name, count, *numbers in itertools.islice(zip(*columns, strict=True), len(features.shown), None):
-        unknown = [None] * (len(CSV_COLUMNS) - N_COUNTED)
+        unknown = [None] * (len(csv_columns) - N_COUNTED)
         yield [name, count, *map(_round, numbers), *unknown]
 
 

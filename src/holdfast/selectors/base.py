@@ -24,7 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.checks import as_column, check_whole, type_name
-from holdfast.kernels.filters import residuals
+from holdfast.kernels.covariates import residuals
 from holdfast.kernels.tolerances import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
@@ -71,6 +71,8 @@ class Data:
         The selector with each setting.
     covariates : ndarray or None
         Columns that features are adjusted for, by selectors that ``adjusts``.
+    sites : ndarray of int or None
+        The site of each row, for filters that are to weigh features within sites.
     """
 
     X: Floats
@@ -79,6 +81,12 @@ class Data:
     settings: Sequence[Setting]
     selectors: Sequence[Any]
     covariates: Floats | None = field(default=None, kw_only=True)
+    sites: Ints | None = field(default=None, kw_only=True)
+
+    @property
+    def adjustment(self) -> Floats:
+        """The covariates; a table without columns if there are none."""
+        return np.empty((len(self.X), 0)) if self.covariates is None else self.covariates
 
     @property
     def n_features(self) -> int:
@@ -400,9 +408,11 @@ class SettingGroup(NamedTuple):
 class SharedBySetting(dict[Key, Any]):
     """What all resamples share, for each group of settings; the groups, which are made once; and the groups of rows."""
 
-    def __init__(self, row_groups: Ints | None = None, covariates: Floats | None = None) -> None:
+    def __init__(
+        self, row_groups: Ints | None = None, covariates: Floats | None = None, sites: Ints | None = None
+    ) -> None:
         super().__init__()
-        self.row_groups, self.covariates = row_groups, covariates
+        self.row_groups, self.covariates, self.sites = row_groups, covariates, sites
         self.known: list[tuple[list[Setting], list[SettingGroup]]] = []
 
     def group(self, selector: Any, settings: Sequence[Setting]) -> list[SettingGroup]:
@@ -495,6 +505,8 @@ class Selector(SelectorMixin, BaseEstimator):
     """How features are adjusted for covariates: by the selector's own formula, as ``batch.covariates``; by a fit to
     what the covariates leave of features and of numbers to predict, next to ``batch.covariates`` as columns without a
     penalty where classes are predicted; or by the base of the selector."""
+    adjusts_two_classes: ClassVar[bool] = False
+    """Whether it can be adjusted next to two classes only."""
     serves: ClassVar[Serves | None] = None
     """What it does for each kind of target; None if nobody said."""
     for_numbers: ClassVar[dict[str, Any]] = {}
@@ -665,6 +677,7 @@ class Selector(SelectorMixin, BaseEstimator):
         settings: Sequence[Setting],
         groups: NDArray[Any] | None = None,
         covariates: Floats | None = None,
+        sites: Ints | None = None,
     ) -> SharedBySetting:
         """Compute what all resamples share, once before :meth:`refit_many`.
 
@@ -680,6 +693,8 @@ class Selector(SelectorMixin, BaseEstimator):
             Selectors that draw rows again keep those of one group together.
         covariates : ndarray, optional
             Columns to adjust for, in selectors that ``adjusts``.
+        sites : ndarray of int, optional
+            The site of each row, for filters that are to weigh features within sites.
 
         Returns
         -------
@@ -687,15 +702,16 @@ class Selector(SelectorMixin, BaseEstimator):
             What is shared, for each group of settings that take their results from one fit.
         """
         check_magnitude(X)
-        return self._prepare(SharedBySetting(row_groups(groups, len(X)), covariates), X, y, settings)
+        return self._prepare(SharedBySetting(row_groups(groups, len(X)), covariates, sites), X, y, settings)
 
     def _prepare(self, shared: SharedBySetting, X: Floats, y: NDArray[Any], settings: Sequence[Setting]) -> Any:
         """Fill in what the resamples of these rows share."""
         for group in shared.group(self, settings):
             first = group.selectors[0]
             data = Data(
-                X, first._target(y), shared.row_groups, group.settings, group.selectors, covariates=shared.covariates
-            )
+                X, first._target(y), shared.row_groups, group.settings, group.selectors, covariates=shared.covariates,
+                sites=shared.sites,
+            )  # fmt: skip
             shared[group.key] = first.share(data)
         return shared
 
@@ -777,8 +793,9 @@ class Selector(SelectorMixin, BaseEstimator):
         for group in shared.group(self, settings):
             first, group_shared = group.selectors[0], shared[group.key]
             data = Data(
-                X, first._target(y), shared.row_groups, group.settings, group.selectors, covariates=shared.covariates
-            )
+                X, first._target(y), shared.row_groups, group.settings, group.selectors, covariates=shared.covariates,
+                sites=shared.sites,
+            )  # fmt: skip
             group_seeds = seeds if first.random_state is None else [clone(first)._fit_seed()] * len(seeds)
             ranked: list[Sequence[FitResult | Exception]] = [()] * len(seeds)
             for resample, row in enumerate(counts):
@@ -874,8 +891,30 @@ class Filter(Selector):
             Larger is better; what is not finite is undefined or beyond measure.
         """
 
+    def weigh_within(self, batch: Batch, shared: Any) -> Floats:
+        """Return how much each feature weighs within sites: the mean of its weights at each site, by rows drawn.
+
+        Sites whose rows cannot be weighed, as they have one class or one row, are left out. A weight that is undefined
+        counts as none.
+        """
+        assert batch.sites is not None
+        weights, rows = np.zeros((len(batch), batch.n_features)), np.zeros((len(batch), 1))
+        for site in np.unique(batch.sites):
+            counts = np.where(batch.sites == site, batch.counts, 0)
+            known = np.array([
+                row.sum() > 1 and (batch.target.classes is None or batch.target.present(row).size > 1) for row in counts
+            ])  # fmt: skip
+            if known.any():
+                seeds = [seed for seed, is_known in zip(batch.seeds, known, strict=True) if is_known]
+                part = replace(batch, counts=counts[known], seeds=seeds, sites=None)
+                n_drawn = counts[known].sum(axis=1, keepdims=True)
+                weights[known] += n_drawn * np.nan_to_num(self.weigh(part, shared), nan=0.0, posinf=np.inf)
+                rows[known] += n_drawn
+        return np.divide(weights, rows, out=np.full_like(weights, np.nan), where=rows > 0)
+
     def rank(self, batch: Batch, shared: Any) -> Ranked:
-        ranked = self._rank_by(self.weigh(batch, shared), batch)
+        weigh = self.weigh if batch.sites is None else self.weigh_within
+        ranked = self._rank_by(weigh(batch, shared), batch)
         return [[preference] * len(batch.selectors) for preference in ranked]
 
     def _rank_by(self, weights: Floats, batch: Batch) -> list[LazyWeights]:

@@ -602,6 +602,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
         settings: Sequence[Setting],
         groups: NDArray[Any] | None = None,
         covariates: Floats | None = None,
+        sites: Ints | None = None,
     ) -> SharedBySetting:
         for cv in [self.cv, *(setting["cv"] for setting in settings if "cv" in setting)]:
             if not is_number_of_folds(cv):
@@ -609,7 +610,7 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
                     f"Where rows are resampled, cv is a number of folds: a splitter, such as {cv!r:.60}, names rows of "
                     "the whole data."
                 )
-        return super().prepare(X, y, settings, groups, covariates)
+        return super().prepare(X, y, settings, groups, covariates, sites)
 
     def _losses(
         self,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from holdfast.checks import check_whole
 from holdfast.declared import About
+from holdfast.kernels.covariates import residuals
 from holdfast.kernels.elimination import (
     Scale,
     Scaled,
@@ -37,6 +38,7 @@ from holdfast.kernels.tolerances import TIE, column_units
 from holdfast.preferences import Kind
 from holdfast.selection import Selection, best_columns, falls, fewer_note
 from holdfast.selectors.base import (
+    Adjusts,
     Batch,
     BinaryProblem,
     Data,
@@ -172,6 +174,7 @@ class HybridRFE(Predicts, Selector):
         "ridge-logistic", "multinomial ridge, or one class against the rest", "ridge regression"
     )
     for_numbers: ClassVar[dict[str, Any]] = {"model": "linear"}
+    adjusts_two_classes: ClassVar[bool] = True
 
     model_parameters: ClassVar[tuple[str, ...]] = ("C_final",)
     uninformative: ClassVar[str | None] = "a weight of 0, or constant"
@@ -210,6 +213,13 @@ class HybridRFE(Predicts, Selector):
     )  # fmt: skip
 
     @property
+    def adjusts(self) -> Adjusts:  # type: ignore[override]
+        """By columns without a penalty, if the features that are forced can be adjusted too."""
+        criterion = as_filter(self.criterion)
+        can = self.n_forced == 0 or criterion is None or criterion.adjusts is not None
+        return "formula" if can and self.device == "cpu" else None
+
+    @property
     def block_fits(self) -> int:  # type: ignore[override]
         """How many fits, settings times resamples, a study should hand over at a time, at least."""
         return 1 if self.device == "cpu" else 50_000
@@ -226,7 +236,8 @@ class HybridRFE(Predicts, Selector):
             return Shared(scale_data(X, "split" if self.standardize else "full"), criteria)
         power = column_units(X)
         scaled = X / power
-        deviation = scaled.std(axis=0)
+        rest = scaled if data.covariates is None else residuals(scaled, data.covariates, np.ones(len(X)))
+        deviation = rest.std(axis=0)
         shift, unit = scaled.mean(axis=0) * power, np.where(deviation > 0, deviation, 1.0) * power
         return Shared(scale_data((X - shift) / unit, "full")._replace(shift=shift, unit=unit), criteria)
 
@@ -239,6 +250,10 @@ class HybridRFE(Predicts, Selector):
                 return self._rank_by_classes(batch, shared, held)
         batch = replace(batch, seeds=[self._tie_seed(seed) for seed in batch.seeds])
         on_device = self.device != "cpu" and batch.target.classes is not None and len(held[0]) == 2
+        if batch.covariates is not None and (batch.target.classes is None or len(held[0]) != 2):
+            raise ValueError(
+                "Expected two classes to adjust an elimination for covariates, got another target; give adjust=False."
+            )
         block: Block = (LockstepBlock if on_device else CompiledBlock)(batch, shared)
         preferences: list[list[Any]] = [list(block.setting_errors) for _ in batch.seeds]
         by_size: dict[int, list[EliminationPath]] = {}
@@ -257,7 +272,7 @@ class HybridRFE(Predicts, Selector):
                     path = EliminationPath(block, elimination, setting, resample, order, np.sort(order), wanted)
                     preferences[resample][setting] = path
                     by_size.setdefault(order.size, []).append(path)
-        for size, paths in by_size.items():
+        for size, paths in by_size.items() if batch.covariates is None else ():  # models take features alone
             for path, model in zip(paths, block.fit_models(size, paths), strict=True):
                 if isinstance(model, Exception):
                     preferences[path.resample][path.setting] = model
@@ -426,7 +441,7 @@ def share_criteria(data: Data) -> dict[Hashable, Criterion]:
         if filter_ is None:
             prepared[key] = Criterion(None, None, np.asarray(criterion, dtype=np.float64))
             continue
-        centers = isinstance(filter_, _Moments) and _is_by_moments(filter_)
+        centers = isinstance(filter_, _Moments) and _is_by_moments(filter_, data)
         part = type(filter_)._center if centers else key
         if part not in parts:
             share = filter_._center if centers else filter_.share
@@ -435,8 +450,8 @@ def share_criteria(data: Data) -> dict[Hashable, Criterion]:
     return prepared
 
 
-def _is_by_moments(filter_: Filter) -> bool:
-    return isinstance(filter_, _Moments) and type(filter_).weigh is _Moments.weigh
+def _is_by_moments(filter_: Filter, data: Data) -> bool:
+    return isinstance(filter_, _Moments) and type(filter_).weigh is _Moments.weigh and data.covariates is None
 
 
 # Forced features
@@ -527,7 +542,7 @@ def _best(criterion: Criterion, size: int, single: Batch, moments: dict[int, Mom
         assert numbers is not None
         return best_columns(numbers, size, None, seed, tolerance=0.0).order
     tie_seed = filter_._tie_seed(seed)
-    if isinstance(filter_, _Moments) and _is_by_moments(filter_):
+    if isinstance(filter_, _Moments) and _is_by_moments(filter_, single):
         if id(shared) not in moments:
             moments[id(shared)] = class_moments(shared, single.counts[0])
         weights = filter_._formula(moments[id(shared)])
@@ -744,7 +759,7 @@ class CompiledBlock(Block):
             shrinkage=[plan.shrinkage for plan in together] or 1.0,
             forced=np.concatenate([none_forced, self.forced.masks(self.d)]) if forces else None,
             which_forced=[plan.forced_set + 1 for plan in together],
-            intercept=self.first.fit_intercept, tie_ranks=self.tie_ranks,
+            intercept=self.first.fit_intercept, tie_ranks=self.tie_ranks, covariates=batch.covariates,
             run=None if self.objective is None else self.objective.run,
         )  # fmt: skip
 

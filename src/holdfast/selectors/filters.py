@@ -54,10 +54,15 @@ class _Moments(Filter):
         """The data about their center, the rows of each class together."""
         return moments_of.centered(data.X.astype(np.float64, copy=False), data.target.values)
 
-    def share(self, data: Data) -> moments_of.Centered | None:
+    def share(self, data: Data) -> moments_of.Centered | moments_of.Adjusted | None:
+        if data.covariates is not None or (data.sites is not None and self.adjusts is not None):
+            classes = np.arange(1, data.target.n_classes)
+            return moments_of.adjusted(data.X, 1.0 * (data.target.values[:, None] == classes), data.adjustment)
         return self._center(data) if data.X.size <= moments_of.AT_ONCE else None
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
+        if isinstance(shared, moments_of.Adjusted):
+            return np.array([self._adjusted_formula(shared, counts) for counts in batch.counts])
         return np.array([self._formula(moments) for moments in self._moments(batch, shared)])
 
     def _moments(self, batch: Batch, shared: Any) -> Iterable[moments_of.Moments]:
@@ -69,6 +74,8 @@ class _Moments(Filter):
     takes_weights: ClassVar[bool] = True
     _formula: Callable[[moments_of.Moments], Floats]
     """Weights from the moments of the classes."""
+    _adjusted_formula: Callable[[moments_of.Adjusted, Any], Floats]
+    """Weights next to covariates, in selectors that adjust for them."""
 
 
 class Variance(_Moments):
@@ -130,7 +137,9 @@ class Variance(_Moments):
         # a hybrid elimination hands over its own target
         return super()._center(replace(data, target=self._target(data.target.values)))
 
+    adjusts: ClassVar[Adjusts] = "formula"
     _formula = staticmethod(moments_of.variance)
+    _adjusted_formula = staticmethod(moments_of.partial_variance)
 
 
 class AnovaF(_Moments):
@@ -192,16 +201,13 @@ class AnovaF(_Moments):
 
     _formula = staticmethod(moments_of.anova_f)
 
-    def share(self, data: Data) -> Any:
-        if data.covariates is None:
-            return super().share(data)
-        classes = np.arange(data.target.n_classes)
-        return moments_of.adjusted(data.X, 1.0 * (data.target.values[:, None] == classes), data.covariates)
+    @staticmethod
+    def _adjusted_formula(shared: moments_of.Adjusted, counts: Any) -> Floats:
+        return moments_of.partial_f(shared, counts)[0]
 
-    def weigh(self, batch: Batch, shared: Any) -> Floats:
-        if batch.covariates is None:
-            return super().weigh(batch, shared)
-        return np.array([moments_of.partial_f(shared, counts)[0] for counts in batch.counts])
+    def weigh_within(self, batch: Batch, shared: Any) -> Floats:
+        assert batch.sites is not None
+        return np.array([moments_of.nested_f(shared, counts, batch.sites) for counts in batch.counts])
 
 
 class FTest(Filter):
@@ -288,7 +294,7 @@ class PartialF:
     def __call__(self, X: Any, y: Any) -> tuple[Floats, Floats]:
         target = checked_target(y, self.classes)
         kinds = target.n_classes
-        columns = 1.0 * (target.values[:, None] == np.arange(kinds)) if kinds else target.values[:, None]
+        columns = 1.0 * (target.values[:, None] == np.arange(1, kinds)) if kinds else target.values[:, None]
         f, n_target, n_free = moments_of.partial_f(
             moments_of.adjusted(np.asarray(X, dtype=np.float64), columns, self.covariates)
         )

@@ -461,7 +461,7 @@ class StabilitySelection(ResamplingWrapper):
         if data.covariates is not None and self.n_shuffles:
             raise ValueError(
                 f"Expected n_shuffles=0 where the selection is adjusted, got {self.n_shuffles}: a shuffled target has "
-                "nothing to do with covariates and sites either; give adjust=False (--adjust no) to keep n_shuffles."
+                "nothing to do with covariates and sites either; give adjust=False to keep n_shuffles."
             )
         return super().share(data)
 

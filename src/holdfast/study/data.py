@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from holdfast.text import format_count, join_first
 if TYPE_CHECKING:
     from holdfast.study.study import Study
 
+Adjust = bool | Literal["within"]
 FEW = 20  # a target of more different whole numbers than this is not taken for classes unless the user says so
 
 
@@ -56,6 +57,8 @@ class StudyData:
         Where each row comes from.
     adjusts : bool
         Whether the selection is adjusted for covariates and sites.
+    within : bool
+        Whether that means to select within sites, not next to columns of sites.
     """
 
     X: Any
@@ -69,6 +72,7 @@ class StudyData:
     sample_weight: NDArray[np.float64] | None = None
     sites: NDArray[Any] | None = None
     adjusts: bool = False
+    within: bool = False
 
     @property
     def task(self) -> TaskName:
@@ -125,8 +129,8 @@ class StudyData:
         return np.array(left, dtype=np.int64)
 
     @cached_property
-    def adjustment(self) -> NDArray[np.float64]:
-        """What the selection is adjusted for: the covariates, and a 0/1 column for each site but the first.
+    def confounders(self) -> NDArray[np.float64]:
+        """What effects are adjusted for: the covariates, and a 0/1 column for each site but the first.
 
         Of the 0/1 columns that were made of a text, which add up to 1, the last is left out: the others determine it.
         """
@@ -136,6 +140,18 @@ class StudyData:
         if self.sites is not None:
             columns.append(1.0 * (self.sites[:, None] == np.unique(self.sites)[1:]))
         return np.hstack(columns)
+
+    @property
+    def adjustment(self) -> NDArray[np.float64]:
+        """What the selection is adjusted for: the same, without columns of sites if it is made within these."""
+        n_covariates = 0 if self.covariates is None else self.adjusting.size
+        return self.confounders[:, :n_covariates] if self.within else self.confounders
+
+    @cached_property
+    def site_codes(self) -> NDArray[np.int64]:
+        """The number of each row's site."""
+        assert self.sites is not None
+        return np.unique(self.sites, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
     def table(self) -> Any:
@@ -296,9 +312,12 @@ def describe_structure(data: StudyData) -> list[str]:
     if data.adjusts:
         what = [
             *(["the covariates"] if data.covariates is not None else []),
-            *(["the sites"] if data.sites is not None else []),
+            *(["the sites"] if data.sites is not None and not data.within else []),
         ]
-        notes.append(f"The selection is adjusted for {' and '.join(what)}, within each resample.")
+        if data.within:
+            notes.append("Features are weighed within sites, in each resample.")
+        if what:
+            notes.append(f"The selection is adjusted for {' and '.join(what)}, within each resample.")
     return notes
 
 
@@ -338,7 +357,7 @@ def prepare_data(
     group_weight: GroupWeight = "largest",
     sample_weight: Any = None,
     sites: Any = None,
-    adjust: bool | None = False,
+    adjust: Adjust | None = False,
 ) -> StudyData:
     """Check features, target and groups, separate the covariates, and find the features that columns belong to."""
     if type(X).__module__.startswith("polars"):
@@ -372,7 +391,12 @@ def prepare_data(
         sample_weight=None if sample_weight is None else _check_weights(sample_weight, X.shape[0]),
         sites=None if sites is None else _column(sites, X.shape[0], "sites", "site"),
         adjusts=adjust is not False and (values is not None or sites is not None),
+        within=adjust == "within",
     )
+    if adjust not in (None, True, False, "within"):
+        raise ValueError(f"Expected adjust=True, False or 'within', got {adjust!r}.")
+    if data.within and data.sites is None:
+        raise ValueError("Expected sites= (--sites COLUMN) to select within, with adjust='within', got none.")
     if data.sites is not None:
         _check_sites(data)
     if data.adjusts:

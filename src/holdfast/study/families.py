@@ -424,7 +424,11 @@ class Family:
         """What all splits share; None if there is nothing. Selectors that take groups of rows get them."""
         if not self.batched or self.refusal:
             return None
-        known = {"groups": data.samples.groups, "covariates": data.adjustment if data.adjusts else None}
+        known = {
+            "groups": data.samples.groups,
+            "covariates": data.adjustment if data.adjusts and data.adjustment.shape[1] else None,
+            "sites": data.site_codes if data.within else None,
+        }
         arguments = {
             name: value for name, value in known.items() if value is not None and _takes(self.selector.prepare, name)
         }

@@ -361,7 +361,7 @@ def verify_study(
         raise StoreError(f"Expected a study in {store}, got a store that was never begun.")
     study = replace(self, selectors={name: part for name, part in self.selectors.items() if name in stored.selectors})
     task = study.task or (None if given.table is None else given.table.task)
-    study = replace(study, adjust=bool(stored.plan.get("adjust")))
+    study = replace(study, adjust=stored.plan.get("adjust", False))
     of_rows: dict[str, Any] = {"sample_weight": given.sample_weight, "sites": given.sites}
     data = prepare_for(study, given.X, given.y, given.groups, task, **of_rows)
     known = [name for names in stored.candidates.values() for name in names]

@@ -14,7 +14,7 @@ from sklearn.feature_selection import chi2, f_classif, f_regression, mutual_info
 from holdfast.io.estimators import Made, MixingStepError, columns_after, preserve_random_state
 from holdfast.models import MODELS
 from holdfast.resampling.split import take
-from holdfast.selectors.base import Selector
+from holdfast.selectors.base import Filter, Selector
 from holdfast.study.data import StudyData
 from holdfast.study.families import Family, takes_argument
 from holdfast.text import join_first
@@ -45,8 +45,7 @@ def check_scored(scoring: Any, families: Sequence[Family], estimator: Any) -> No
     names = join_first(family.name for family in families)
     raise ValueError(
         f"A score needs a model: {names} {'selects' if len(families) == 1 else 'select'} features and "
-        f"{'does' if len(families) == 1 else 'do'} not predict; give estimator= (--estimator), or leave scoring= "
-        "(--score) out."
+        f"{'does' if len(families) == 1 else 'do'} not predict; give estimator=, or leave scoring= out."
     )
 
 
@@ -306,21 +305,34 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
         for variants in [_parts([family], None)[family.name]]
         if not all(_adjusts(part, data, family.candidates.sizes is not None) for part in variants)
     }
+    if refusing and data.within:
+        known = "filters" if data.covariates is None else "filters that can be adjusted for covariates too (AnovaF)"
+        raise ValueError(
+            f"Expected {known} to select within sites, as adjust='within' asks, got {_list_parts(refusing)}; give "
+            "adjust=True to adjust for sites, or adjust=False (--adjust no)."
+        )
     if refusing:
-        offers = f"AnovaF, ElasticNetPath or SelectKBest({'f_classif' if data.n_classes else 'f_regression'})"
+        offers = (
+            "AnovaF, ElasticNetPath, StabilitySelection, SelectKBest(f_classif), or HybridRFE with variance or AnovaF "
+            "as its criterion"
+            if data.n_classes
+            else "ElasticNetPath, StabilitySelection or SelectKBest(f_regression)"
+        )
         raise ValueError(
             f"Expected selectors that can be adjusted for covariates and sites ({offers}), got "
-            f"{_list_parts(refusing)}; give adjust=False (--adjust no) to select as if there were none."
+            f"{_list_parts(refusing)}; forests and mRMR cannot be. Give adjust=False to select as if there were none."
         )
     if perturbation.about.name in ("noise", "new_seeds"):
         raise ValueError(
-            f"Expected resamples of rows to adjust the selection in, got {perturbation}; give adjust=False "
-            "(--adjust no)."
+            f"Expected resamples of rows to adjust the selection in, got {perturbation}; give adjust=False."
         )
 
 
 def _adjusts(estimator: Any, data: StudyData, ordered: bool) -> bool:
     """Whether a selector can be adjusted: by its formula, by a fit to residuals, or by scores of single features."""
+    if data.within:
+        weighs = isinstance(estimator, Filter) and type(estimator).rank is Filter.rank
+        return weighs and (data.covariates is None or estimator.adjusts is not None)
     steps = _steps(estimator)
     if steps is not None:
         selecting = [step for step in steps if hasattr(step, "get_support")]
@@ -329,7 +341,7 @@ def _adjusts(estimator: Any, data: StudyData, ordered: bool) -> bool:
     if isinstance(estimator, Selector):
         if estimator.adjusts == "base":
             return isinstance(estimator.base, Selector) and _adjusts(estimator.base, data, ordered)
-        return estimator.adjusts is not None
+        return estimator.adjusts is not None and not (estimator.adjusts_two_classes and data.n_classes != 2)
     return getattr(estimator, "score_func", None) in (f_classif, f_regression)
 
 

@@ -282,7 +282,7 @@ class StudyRun:
         if data.sites is not None:
             structure["sites"] = describe(data.sites)
         if data.adjusts:
-            structure["adjust"] = True
+            structure["adjust"] = "within" if data.within else True
         return {
             "data": fingerprint(data.X, data.y, data.groups, data.covariates, data.columns),
             "perturbation": describe(self.perturbation.identity()),

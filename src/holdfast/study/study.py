@@ -20,6 +20,7 @@ from holdfast.resampling import Bootstrap, as_perturbation
 from holdfast.selection import GroupWeight
 from holdfast.study import engines
 from holdfast.study.data import (
+    Adjust,
     StudyData,
     prepare_for,
     record_data,
@@ -71,9 +72,10 @@ class Study:
         groups, and the model gets all columns of a group. ``result.members()`` has the columns.
     group_weight : {"largest", "mean"}
         What a group weighs in an order of features: as much as its best column, or their mean.
-    adjust : bool, optional
+    adjust : bool or "within", optional
         Whether the selection is adjusted for covariates and sites, inside each split: by default where there are any,
-        unless the store holds a study without. Selectors that cannot be adjusted are refused before the first fit.
+        unless the store holds a study without. ``"within"`` weighs features at each site and adds up what they weigh
+        (filters only). Selectors that cannot be adjusted are refused before the first fit.
     task : {"classification", "regression"}, optional
         What is predicted; by default guessed from estimator and target.
     random_state : int
@@ -119,7 +121,7 @@ class Study:
     covariates: Sequence[str] = ()
     feature_groups: Any = None
     group_weight: GroupWeight = "largest"
-    adjust: bool | None = None
+    adjust: Adjust | None = None
     task: TaskName | None = None
     random_state: int = 0
     fast_models: FastModels = True

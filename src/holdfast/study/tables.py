@@ -865,10 +865,22 @@ class StudyTables:
         Returns
         -------
         list of SplitEffects
-            One per split, in order: ``split``, ``features`` (columns, ascending), and ``values`` (features × effects).
+            One per split, in order: ``split``, ``features`` (columns, ascending), and ``values`` (features × effects;
+            those after adjustment, if the selection is adjusted, follow those before).
         """
-        rows = self.stored.effects[self.stored.effects["family"] == self.family(candidate)]
-        return [unpack_effects(row, len(self.classes or ())) for row in rows.itertuples(index=False, name=None)]
+        rows, adjusted = self.stored.effects, bool(self.plan.get("adjust"))
+        rows = rows[rows["family"] == self.family(candidate)]
+        return [
+            unpack_effects(row, len(self.classes or ()), adjusted) for row in rows.itertuples(index=False, name=None)
+        ]
+
+    @property
+    def adjusted_for(self) -> str | None:
+        """What the selection is adjusted for, in words; None if it is not."""
+        if not self.plan.get("adjust"):
+            return None
+        names = [*map(str, self.plan["keep"]), *(["the sites"] if "sites" in self.plan else [])]
+        return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
     def quantiles(self, candidate: str) -> dict[int, NDArray[np.float64]]:
         """Return quantiles by class of the features that a candidate or others of its selector selected most often.

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from holdfast.kernels.covariates import residuals
 from holdfast.kernels.effects import effect_width, held_out_effects
 from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Split
@@ -277,7 +278,10 @@ def best_features(kind: Kind, values: NDArray[Any]) -> NDArray[Any]:
 def compute_effects(
     data: StudyData, family: str, splits: Sequence[Split], selected: Sequence[Sequence[NDArray[Any]]]
 ) -> list[SplitEffects]:
-    """Effects on each split of the features in any of its lists; none on splits that test rows they were trained on."""
+    """Effects on each split of the features in any of its lists; none on splits that test rows they were trained on.
+
+    Of a selection that is adjusted, the effects after adjustment follow those before.
+    """
     table, none = data.effect_table, np.empty(0, np.int32)
     pairs = [(split, lists) for split, lists in zip(splits, selected, strict=True) if lists]
     if table is None or not pairs:
@@ -293,10 +297,40 @@ def compute_effects(
         [split.test for split, _ in pairs], np.repeat(np.arange(len(pairs)), sizes), column,
     ).astype(np.float32)  # fmt: skip
     parts = np.split(values, np.cumsum(sizes)[:-1])
+    if data.adjusts:
+        parts = [
+            np.hstack([part, _adjusted_effects(data, split, np.asarray(table[:, columns], dtype=np.float64))])
+            for (split, _), columns, part in zip(pairs, features, parts, strict=True)
+        ]
     return [
         SplitEffects(family, split.index, columns, part)
         for (split, _), columns, part in zip(pairs, features, parts, strict=True)
     ]
+
+
+def _adjusted_effects(data: StudyData, split: Split, values: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Effects on held-out rows of what covariates and sites leave of these features (rows × features).
+
+    What they explain is learned on the training rows: of a feature next to the classes, of a feature and of a number to
+    predict each by itself. For numbers these are partial correlations.
+    """
+    weights, target, left = split.weights(len(data.y)), data.target.values, np.full(values.shape, np.nan)
+    classes = None if data.classes is None else 1.0 * (target[:, None] == np.arange(1, data.n_classes))
+    known = np.isfinite(values)
+    complete = known.all(axis=0)
+    left[:, complete] = residuals(values[:, complete], data.confounders, weights, classes)
+    for column in np.flatnonzero(~complete & (known & (weights > 0)[:, None]).any(axis=0)):
+        rows = known[:, column]
+        left[rows, column] = residuals(
+            values[rows, column, None], data.confounders[rows], weights[rows],
+            None if classes is None else classes[rows],
+        )[:, 0]  # fmt: skip
+    if classes is None:
+        target = residuals(target[:, None], data.confounders, weights)[:, 0]
+    cells = np.zeros(values.shape[1], np.int64), np.arange(values.shape[1])
+    return held_out_effects(np.ascontiguousarray(left.T), target, data.n_classes, [split.test], *cells).astype(
+        np.float32
+    )
 
 
 def join_effects(parts: Iterable[SplitEffects]) -> list[SplitEffects]:
@@ -319,13 +353,14 @@ def pack_effects(effects: SplitEffects) -> tuple[str, int, bytes, bytes]:
     )  # fmt: skip
 
 
-def unpack_effects(row: tuple[str, int, bytes, bytes], n_classes: int) -> SplitEffects:
-    """The effects in the row of a store."""
+def unpack_effects(row: tuple[str, int, bytes, bytes], n_classes: int, adjusted: bool) -> SplitEffects:
+    """The effects in the row of a store: those before adjustment, then those after; nan if they were not computed."""
     family, split, features, values = row
-    width = effect_width(n_classes)
-    return SplitEffects(
-        family, split, np.frombuffer(features, dtype="<i4"), np.frombuffer(values, dtype="<f4").reshape(-1, width)
-    )
+    columns, width = np.frombuffer(features, dtype="<i4"), effect_width(n_classes)
+    effects = np.frombuffer(values, dtype="<f4").reshape(columns.size, -1 if columns.size else width * (1 + adjusted))
+    if adjusted and effects.shape[1] == width:
+        effects = np.hstack([effects, np.full(effects.shape, np.nan, np.float32)])
+    return SplitEffects(family, split, columns, effects)
 
 
 def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> list[tuple[str, int, bytes]]:

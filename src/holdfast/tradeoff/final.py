@@ -46,7 +46,7 @@ def find_study(result: StudyTables, study: Study | None) -> Study:
             "A final fit needs study=, the plan of the study: a store holds neither data nor selectors; make the same "
             "hf.Study again and pass it."
         )
-    return replace(plan, adjust=bool(result.plan.get("adjust")))
+    return replace(plan, adjust=result.plan.get("adjust", False))
 
 
 def fit_to_all_rows(

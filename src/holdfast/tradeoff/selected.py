@@ -28,7 +28,7 @@ from holdfast.study.stabilities import corrected_error, take_best
 from holdfast.study.stabilities import features_that_count as features_that_count
 from holdfast.study.tables import StudyTables
 from holdfast.targets import TASKS
-from holdfast.text import format_interval, format_number, format_share, join_names
+from holdfast.text import LEGEND, format_interval, format_number, format_share, join_names
 from holdfast.tradeoff.choice import choose
 
 ALIKE = 0.5  # correlation from which features count as alike
@@ -255,6 +255,7 @@ Floats = NDArray[np.float64]
 
 NO_DIRECTION = "direction not shown"
 GRID = 401  # effects that are tried for an interval; no effect is one of them
+ADJUSTED_COLUMNS = ("adjusted_effect", "adjusted_low", "adjusted_high")
 EFFECT_COLUMNS = ("effect", "effect_low", "effect_high", "splits", "agreement", "second_effect", "direction")
 
 
@@ -268,7 +269,8 @@ class MeanEffects:
         What the effect is, and a second one; None if there is none.
     frame : DataFrame
         Indexed by the feature's column: ``effect`` with its interval, number of ``splits`` behind it, ``agreement``
-        (the share of them whose effect points the same way), ``second_effect`` and ``direction``.
+        (the share of them whose effect points the same way), ``second_effect`` and ``direction``; of a selection that
+        is adjusted, ``adjusted_effect`` with its interval.
     missing : str or None
         Why there are no effects.
     """
@@ -300,20 +302,26 @@ def mean_effects(result: StudyTables, candidate: str, runs: Preferences, level: 
     effect, several = TASKS[result.task].effect, len(classes) > 2
     neutral = effect.neutral
     moments = [_average(feature, value, ratio, used.size, neutral) for value in values.T]
+    before, after = moments[: effect_width(len(classes))], moments[effect_width(len(classes)) :]
     group = np.zeros(used.size, dtype=np.int64)
     if several and used.size:
-        group = np.argmax(np.nan_to_num(np.abs([mean - neutral for mean, *_ in moments]), nan=-1), axis=0)
-    mean, error, n, agreement, spread = (
-        np.array(part)[group, np.arange(used.size)] for part in zip(*moments, strict=True)
-    )
-    whole = WholeSample.of(result, group, spread)
-    tests = len(classes) if several else 1
-    p_values = np.minimum(_p_values(mean - neutral, np.maximum(error, whole.error(neutral))) * tests, 1.0)
-    shown, share = find_shown(p_values, 1 - level, len(result.feature_names))
-    low, high = _intervals(mean, error, n, share / tests, whole)
-    second = np.full(used.size, np.nan) if several else moments[1][0]
-    rows = [mean, low, high, n.astype(np.int64), agreement, second]
-    frame = pd.DataFrame(dict(zip(EFFECT_COLUMNS, rows, strict=False)), index=used)
+        group = np.argmax(np.nan_to_num(np.abs([mean - neutral for mean, *_ in before]), nan=-1), axis=0)
+
+    def estimate(moments: Sequence[tuple[Floats, ...]]) -> tuple[Any, ...]:
+        """Mean, interval, number of splits, their agreement, and whether a direction is shown."""
+        mean, error, n, agreement, spread = (
+            np.array(part)[group, np.arange(used.size)] for part in zip(*moments, strict=True)
+        )
+        whole, tests = WholeSample.of(result, group, spread), len(classes) if several else 1
+        p_values = np.minimum(_p_values(mean - neutral, np.maximum(error, whole.error(neutral))) * tests, 1.0)
+        shown, share = find_shown(p_values, 1 - level, len(result.feature_names))
+        return mean, *_intervals(mean, error, n, share / tests, whole), n.astype(np.int64), agreement, shown
+
+    mean, *rest, shown = estimate(before)
+    second = np.full(used.size, np.nan) if several else before[1][0]
+    frame = pd.DataFrame(dict(zip(EFFECT_COLUMNS, [mean, *rest, second], strict=False)), index=used)
+    if after:
+        frame[list(ADJUSTED_COLUMNS)] = np.column_stack(estimate(after)[:3])
     frame["direction"] = [
         describe_direction(result, bool(above), int(number)) if stated else NO_DIRECTION
         for above, number, stated in zip(mean > neutral, group, shown, strict=True)
@@ -368,9 +376,10 @@ def _find_selected(
     result: StudyTables, candidate: str, runs: Preferences
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Split, feature and effects of every selection of a candidate that has effects."""
-    n_classes, n_features, parts = len(result.classes or ()), len(result.feature_names), result.split_effects(candidate)
+    width, n_features = effect_width(len(result.classes or ())), len(result.feature_names)
+    parts, width = result.split_effects(candidate), width if result.adjusted_for is None else 2 * width
     known = np.concatenate([np.empty(0, np.int64), *(part.split * n_features + part.features for part in parts)])
-    values = np.concatenate([np.empty((0, effect_width(n_classes)), np.float32), *(part.values for part in parts)])
+    values = np.concatenate([np.empty((0, width), np.float32), *(part.values for part in parts)])
     indices, pointers = runs.lists()
     splits = np.repeat(result.split_numbers(runs), np.diff(pointers))
     wanted = splits * n_features + indices
@@ -714,8 +723,11 @@ class SelectedFeatures(ResultMixin):
         a ``second_effect``; what linear models do with it next to the other features, in words (``model_use``), with
         the share of its models that agree on the sign (``model_agreement``), its mean ``coefficient``, that of the
         feature in units of its standard deviation, and the mean share of its models' importance that it has
-        (``used``); ``stand_ins`` and the share of the resamples that selected it or one
-        of them.
+        (``used``); ``stand_ins`` and the share of the resamples that selected it or one of them. If the selection is
+        adjusted, ``adjusted_effect`` with ``adjusted_low`` and ``adjusted_high``: the effect of what covariates and
+        sites leave, in the same direction. :meth:`holdfast.StudyResult.features` adds the probability that a new study
+        selects it (``new_study``), ``by_habit``, ``expected_false`` and ``q``, as in
+        :class:`~holdfast.replication.Replicability`, ``nan`` where they were not estimated.
     effect, second_effect : str or None
         What the effects are: for two classes the probability that a row of the second class has the higher value (AUC,
         no effect at 0.5) and the difference of means in units of the pooled deviation; for several classes the AUC of
@@ -732,6 +744,8 @@ class SelectedFeatures(ResultMixin):
         Number of resamples and of all features.
     scope : str
         What effects and their intervals describe.
+    adjusted_for : str or None
+        What the selection, and ``adjusted_effect``, are adjusted for; None if they are not.
 
     See Also
     --------
@@ -765,6 +779,17 @@ class SelectedFeatures(ResultMixin):
     n_runs: int
     n_features: int
     scope: str
+    adjusted_for: str | None = None
+
+    @property
+    def known_numbers(self) -> list[str]:
+        """Which of :data:`LEGEND` is known of some feature."""
+        return [name for name in LEGEND if name in self.frame and self.frame[name].notna().any()]
+
+    @property
+    def legend(self) -> list[str]:
+        """What each of these numbers says, in a sentence."""
+        return [LEGEND[name] for name in self.known_numbers]
 
     @property
     def has_model_use(self) -> bool:
@@ -786,6 +811,9 @@ class SelectedFeatures(ResultMixin):
         turned = (frame["effect"] != effects[:, 0]) & frame["effect"].notna()
         frame["second_effect"] = frame["second_effect"].where(~turned, -frame["second_effect"])
         frame[["effect", "effect_low", "effect_high"]] = effects
+        if self.adjusted_for is not None:
+            adjusted = frame[list(ADJUSTED_COLUMNS)].to_numpy()
+            frame[list(ADJUSTED_COLUMNS)] = np.where(turned.to_numpy()[:, None], 1 - adjusted[:, [0, 2, 1]], adjusted)
         return frame
 
     def to_dict(self) -> dict[str, Any]:
@@ -819,7 +847,8 @@ class SelectedFeatures(ResultMixin):
         """The table as it is printed: an AUC is that of the class in which the feature is higher."""
         name, rows = self.effect or "effect", self.frame.head(CARD_ROWS).to_dict(orient="records")
         effects = {"effect": name, "effect_low": f"{name} low", "effect_high": f"{name} high"}
-        columns = ["feature", "frequency", "low", "high", "verdict", "direction", *([] if self.missing else effects)]
+        columns = ["feature", "frequency", "low", "high", *self.known_numbers, "verdict", "direction"]
+        columns += [] if self.missing else list(effects)
         bars = [
             make_bar(row["feature"], row["frequency"], row["low"], row["high"], strong=row["verdict"] == "holds")
             for row in rows
@@ -832,7 +861,7 @@ class SelectedFeatures(ResultMixin):
             verdict=f"{question} {selected}".strip(),
             frame=self.to_frame()[columns].rename(columns=effects),
             picture=draw_bars(bars, mark=self.threshold),
-            note=f"No effects: {self.missing}." if self.missing else self.scope,
+            note=" ".join([*self.legend, f"No effects: {self.missing}." if self.missing else self.scope]),
         )
 
     def __repr__(self) -> str:
@@ -842,12 +871,15 @@ class SelectedFeatures(ResultMixin):
         shown = first.assign(stand_ins=[", ".join(map(str, names)) for names in first["stand_ins"]])
         left_out = {
             "second_effect": self.second_effect is None, "model_use": not self.has_model_use,
-            "used": self.frame["used"].isna().all(),
+            **{name: name not in self.known_numbers for name in LEGEND},
         }  # fmt: skip
-        unknown = [column for column, missing in left_out.items() if missing]
-        shown = shown.drop(columns=["with_stand_ins", "model_agreement", "coefficient", *unknown])
+        hidden = [column for column, missing in left_out.items() if missing]
+        hidden += ["with_stand_ins", "model_agreement", "coefficient", "by_habit", "expected_false"]
+        shown = shown.drop(columns=hidden, errors="ignore")
         table = shown.to_string(index=False, float_format=lambda number: f"{number:.3f}")
         effect = f"No effects: {self.missing}." if self.missing else f"Effect: {self.effect}. {self.scope}"
+        if self.adjusted_for is not None:
+            effect += f" Adjusted: for {self.adjusted_for}."
         return f"{head}\n{table}\n{effect}" + (f"\n{MODEL_SCOPE}" if self.has_model_use else "")
 
 
@@ -913,10 +945,12 @@ def selected_features(
         **{column: uses[column].to_numpy(dtype=float) for column in ("model_agreement", "coefficient", "used")},
         stand_ins=checked["stand_ins"].to_numpy(),
         with_stand_ins=checked["with_stand_ins"].to_numpy(),
+        **{column: strengths[column].to_numpy(dtype=float) for column in ADJUSTED_COLUMNS if column in strengths},
     )
     frame["splits"] = frame["splits"].fillna(0).astype(int)
     return SelectedFeatures(
         candidate=name, frame=frame, effect=effects.name, second_effect=effects.second_name, missing=effects.missing,
         no_model_use=used.missing, level=level, threshold=threshold, top=top, n_runs=subsets.n_runs,
         n_features=subsets.n_features, scope=SCOPE.format(n_features=subsets.n_features),
+        adjusted_for=result.adjusted_for,
     )  # fmt: skip

@@ -206,6 +206,7 @@ class Known:
         self.n_samples, self.n_features = len(meta["target"]), meta["n_features"]
         self.n_classes = None if meta["classes"] is None else len(meta["classes"])
         self.task = meta["plan"]["task"]
+        self.adjusts = bool(meta["plan"].get("adjust"))
         self.scores = [
             SCORES.get(scorer) if isinstance(scorer, str) else None for scorer in meta["plan"]["scoring"].values()
         ]
@@ -309,9 +310,10 @@ class Known:
         return coefficients is None or (n_selected is not None and len(coefficients) == 4 * n_selected)
 
     def find_effects(self, rows: Sequence[Row]) -> Flags:
-        """As many values as the features have; both have 4 bytes."""
+        """As many values as the features have, or twice as many if they were adjusted; all have 4 bytes."""
         width = effect_width(self.n_classes or 0)
-        complete = [len(effects) == width * len(features) for *_, features, effects in rows]
+        widths = (width, 2 * width) if self.adjusts else (width,)
+        complete = [len(effects) in [width * len(features) for width in widths] for *_, features, effects in rows]
         return self._are_features([features for *_, features, _ in rows]) & complete
 
     def find_quantiles(self, rows: Sequence[Row]) -> Sequence[bool]:

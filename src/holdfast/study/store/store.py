@@ -310,7 +310,8 @@ class Store:
             "SELECT family, split, features, effects FROM effects WHERE family = ? AND split BETWEEN ? AND ?",
             effects[0].family, min(splits), max(splits),
         )  # fmt: skip
-        known = [unpack_effects(row, n_classes) for row in before if row[1] in splits]
+        adjusted = bool(self.get("plan").get("adjust"))
+        known = [unpack_effects(row, n_classes, adjusted) for row in before if row[1] in splits]
         self.write(schema.EFFECTS, map(pack_effects, join_effects([*known, *effects])))
 
     def splits_without_effects(self) -> list[tuple[str, int]]:

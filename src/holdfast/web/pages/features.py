@@ -16,9 +16,9 @@ from holdfast.plots.embed import draw_figure
 from holdfast.plots.lines import line_with_band
 from holdfast.plots.theme import alt, finish_chart, inline_data, tooltips
 from holdfast.preferences import Preferences
-from holdfast.replication import check_features
+from holdfast.replication import check_features, find_known
 from holdfast.report.building import describe_stability, estimate_stability
-from holdfast.report.features import describe_effects, make_feature, show_name
+from holdfast.report.features import describe_again, describe_effects, make_feature, show_name
 from holdfast.report.records import NO_TABLE, Feature, Features, ReportOptions
 from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
@@ -74,6 +74,8 @@ class CandidateFeatures:
         Their columns, in the order of ``found``.
     never : dict
         The facts of a feature that was never selected.
+    again : dict
+        What new studies and shuffled targets say of features that were selected on all rows, by name.
     """
 
     result: StudyResult
@@ -81,6 +83,7 @@ class CandidateFeatures:
     found: SelectedFeatures
     columns: NDArray[np.int64]
     never: dict[str, Any]
+    again: dict[str, dict[Any, Any]]
 
     def names(self) -> list[str]:
         """Names of all features of the study."""
@@ -122,7 +125,10 @@ class CandidateFeatures:
         return Features(
             n_features=self.found.n_features, n_runs=self.found.n_runs, threshold=THRESHOLD,
             shown=tuple(
-                make_feature(features[column], facts.get(column, self.never), **effects.get(column, {}))
+                make_feature(
+                    features[column], facts.get(column, self.never), **effects.get(column, {}),
+                    **self.again.get(str(features[column]), {}),
+                )
                 for column in columns
             ),
             table=NO_TABLE, map=None, bound="", top=self.found.top, correlation_checked=False,
@@ -173,7 +179,10 @@ def find_features(snapshot: Snapshot, candidate: str) -> CandidateFeatures:
                 lambda: judge_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=found.top)
             )
             never = {str(key): value for key, value in checked.iloc[0].to_dict().items()}
-        return _match_report(CandidateFeatures(result=result, runs=runs, found=found, columns=columns, never=never))
+        again = describe_again(find_known(result, candidate, level=LEVEL))
+        return _match_report(
+            CandidateFeatures(result=result, runs=runs, found=found, columns=columns, never=never, again=again)
+        )
 
     return snapshot.remember(("features", candidate), find)
 
@@ -245,7 +254,7 @@ def _count_all(result: StudyResult) -> dict[str, tuple[NDArray[np.int32], int]]:
 
 MAX_SHOWN = 1000
 MAX_SEARCHED = 200
-SHARES = ("frequency", "low", "high", "with_stand_ins", "probability", "new_study", "by_habit")
+SHARES = ("frequency", "low", "high", "with_stand_ins", "used", "new_study", "by_habit")
 """Columns of a checked list that are shares of resamples or of studies."""
 SORTS = {
     "frequency": "frequency", "with-stand-ins": "frequency with stand-ins", "effect": "effect", "name": "name",
