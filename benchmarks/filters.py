@@ -1,4 +1,4 @@
-"""mRMR and ReliefF compared with their peers.
+"""mRMR, ReliefF and RReliefF compared with their peers.
 
 The peers would take minutes to hours, so they are timed on a part whose share of the whole work is known: some of the
 steps of mRMR, each a pass over all features, and some of the features of ReliefF, which skrebate scores one by one.
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from benchmarks import inputs, peers
 from benchmarks.timing import Row, agreed, best_time
-from holdfast.kernels.information import Paths, equal_width_codes, make_sample, selection_path
-from holdfast.kernels.neighbors import shared_ranges, split_ranges, weigh_features
+from holdfast.kernels.filters import correlate
+from holdfast.kernels.information import Paths, correlation_path, equal_width_codes, make_sample, selection_path
+from holdfast.kernels.neighbors import shared_ranges, split_ranges, weigh_features, weigh_features_by_numbers
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +47,40 @@ def mrmr() -> Iterator[Row]:
         peer_name="one alpha",
         equal=agreed(every.order + 1, alone + 1),
         ratio_to_reach=1 / 3.5,
+    )
+
+
+def numbers() -> Iterator[Row]:
+    """mRMR by correlation, and RReliefF, for numbers to predict."""
+    n, d, n_chosen, steps = 200, 5_000, 50, 2
+    X, _ = inputs.classes(n, d)
+    y = X[:, :5].sum(axis=1) + np.random.default_rng(inputs.SEED).normal(size=n)
+    everything, targets = np.ones(n), y[:, None]
+
+    def ours() -> Paths:
+        correlated = correlate(X, targets, everything)
+        return correlation_path(correlated, correlated.relevance("f"), n_chosen, scheme="miq")
+
+    order = ours().order[0]
+    yield Row(
+        what=f"mRMR by F and correlation, {n:,} × {d:,}, {n_chosen} features",
+        ours=best_time(ours),
+        peer=best_time(partial(peers.mrmr_fcq, X, y, steps), at_least=2) / steps * n_chosen,
+        peer_name=f"f_regression and a loop of corrcoef ({steps} steps, scaled)",
+        equal=agreed(order[:steps] + 1, np.array(peers.mrmr_fcq(X, y, steps)) + 1),
+        ratio_to_reach=100,
+    )
+
+    def weigh() -> Floats:
+        return weigh_features_by_numbers(split_ranges(X, everything), y, everything)
+
+    yield Row(
+        what=f"RReliefF, first fit, {n:,} × {d:,}",
+        ours=best_time(weigh),
+        peer=best_time(partial(peers.rrelief, X, y, 10), at_least=2),
+        peer_name="NumPy, a row at a time",
+        equal=_same_weights(weigh(), peers.rrelief(X, y, 10)),
+        ratio_to_reach=8,
     )
 
 
@@ -92,4 +127,4 @@ def _same_weights(ours: Floats, peer: Floats) -> str:
     return agreed(1 + ours, 1 + peer)  # weights are around 0, so relative to the largest
 
 
-BENCHMARKS = {benchmark.__name__: benchmark for benchmark in (mrmr, relief)}
+BENCHMARKS = {benchmark.__name__: benchmark for benchmark in (mrmr, numbers, relief)}

@@ -11,6 +11,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from sklearn.feature_selection import f_regression
 from sklearn.metrics import mutual_info_score
 from skrebate import ReliefF
 
@@ -183,6 +184,36 @@ def relevance_and_redundancy(codes: NDArray[np.uint8], y: NDArray[np.int64], ord
 def skrebate_weights(X: Floats, y: NDArray[np.int64]) -> Floats:
     """ReliefF with ten neighbors by scikit-rebate."""
     return ReliefF(n_neighbors=10, n_features_to_select=1).fit(X, y).feature_importances_
+
+
+def mrmr_fcq(X: Floats, y: Floats, n_features: int) -> list[int]:
+    """mRMR by the quotient of F and mean absolute correlation, one pass over all features for each choice."""
+    F = f_regression(X, y)[0]
+    chosen, total = [int(F.argmax())], np.zeros(X.shape[1])
+    while len(chosen) < n_features:
+        last = X[:, chosen[-1]]
+        total += [abs(np.corrcoef(column, last)[0, 1]) for column in X.T]
+        score = F / (total / len(chosen))
+        score[chosen] = -np.inf
+        chosen.append(int(score.argmax()))
+    return chosen
+
+
+def rrelief(X: Floats, y: Floats, n_neighbors: int) -> Floats:
+    """RReliefF, row by row, its neighbors with equal shares."""
+    scaled, target = X / np.ptp(X, axis=0), y / np.ptp(y)
+    change, of_all, of_differing = 0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for row, own in zip(scaled, target, strict=True):
+        differences = np.abs(scaled - row)
+        distances = differences.sum(axis=1)
+        near = np.flatnonzero(distances > 0)
+        nearest = near[np.argsort(distances[near], kind="stable")[:n_neighbors]]
+        apart = np.abs(target[nearest] - own)
+        change += apart.mean()
+        of_all += differences[nearest].mean(axis=0)
+        of_differing += apart @ differences[nearest] / nearest.size
+    weights: Floats = of_differing / change - (of_all - of_differing) / (len(y) - change)
+    return weights
 
 
 def relief(scaled: Floats, y: NDArray[np.int64], n_neighbors: int) -> Floats:

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import SVC
 
 from benchmarks.inputs import SEED
 from benchmarks.timing import Row, best_time
 from holdfast.kernels.elimination import Paths, Scale, elimination_sizes, scale_data
 from holdfast.kernels.ridge import ridge_eliminations
+from holdfast.kernels.ridge_targets import Family, Objective
 from holdfast.kernels.svm import svm_elimination
 
 Floats = NDArray[np.float64]
@@ -30,13 +31,19 @@ class Rows(NamedTuple):
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, n: int, d: int) -> "Rows":
-        """Twenty factors that each move a seventh of the features, forty features that know the class; standardized."""
+    def of(cls, n: int, d: int, n_classes: int = 2) -> "Rows":
+        """Twenty factors that each move a seventh of the features, forty features that know the class; standardized.
+
+        Two classes are −1 and 1, more are numbered from 0, and without classes there are numbers to predict.
+        """
         rng = np.random.default_rng(SEED)
-        y = np.where(np.arange(n) % 2 == 0, 1, -1)
+        y = np.arange(n) % n_classes if n_classes > 2 else np.where(np.arange(n) % 2 == 0, 1, -1)
         loadings = rng.normal(size=(20, d)) * (rng.random((20, d)) < 0.15)
         X = rng.normal(size=(n, 20)) @ loadings + rng.normal(size=(n, d))
-        X[:, rng.permutation(d)[:40]] += 0.6 * y[:, None]
+        informed = rng.permutation(d)[:40]
+        X[:, informed] += 0.6 * (y[:, None] == np.arange(40) % n_classes) if n_classes > 2 else 0.6 * y[:, None]
+        if not n_classes:
+            y = X[:, informed].mean(axis=1) + 0.1 * rng.normal(size=n)
         counts = rng.multinomial(n, np.full(n, 1 / n), N_RESAMPLES)
         return cls((X - X.mean(axis=0)) / X.std(axis=0), y, counts)
 
@@ -51,11 +58,13 @@ class Eliminated(NamedTuple):
 def ridge_elimination(
     X: Floats, y: Floats, counts: NDArray[np.int64], *, sizes: NDArray[np.int64], C: float = 1.0,
     forced: NDArray[np.bool_] | None = None, shrinkage: float = 1.0, scale: Scale = "split",
+    objective: Objective | None = None,
 ) -> Eliminated:  # fmt: skip
     """The eliminations of one setting, as HybridRFE calls for them."""
     paths = ridge_eliminations(
         scale_data(X, scale), y, counts, [sizes], C=C, shrinkage=shrinkage,
         forced=None if forced is None else forced[None], which_forced=[0],
+        run=None if objective is None else objective.run,
     )  # fmt: skip
     selected = np.nonzero(paths.smallest_size[:, 0] <= sizes[-1])[1].reshape(len(counts), -1)
     return Eliminated(selected, paths.weight[:, 0])
@@ -79,6 +88,30 @@ def ridge_rfe() -> Iterator[Row]:
             )
 
 
+def target_rfe() -> Iterator[Row]:
+    """More classes, and numbers: the peers in the space that the rows span, where they are fastest."""
+    families: dict[Family, tuple[int, Callable[..., Floats], float]] = {
+        "multinomial": (4, partial(rotated, multinomial), 15),
+        "rest": (4, partial(rotated, one_against_rest), 35),
+        "numbers": (0, partial(rotated, ridge), 25),
+    }
+    for family, (n_classes, fit, ratio) in families.items():
+        for n, d in SHAPES[:2]:
+            rows, sizes = Rows.of(n, d, n_classes), elimination_sizes(d, N_KEPT, 0.2)
+            objective = Objective(family, max(n_classes, 1))
+            ours = partial(ridge_elimination, rows.X, rows.y, rows.counts, sizes=sizes, objective=objective)
+            peer = partial(_loop, fit, rows, sizes, "split")
+            classes = f" of {n_classes} classes" if n_classes else ""
+            yield Row(
+                what=f"ridge elimination, {family}{classes}, {n} × {d:,} to {N_KEPT}",
+                ours=best_time(ours) / N_RESAMPLES,
+                peer=best_time(peer, at_least=2) / N_CHECKED,
+                peer_name="scikit-learn on the space of the rows",
+                equal=same(ours(), peer()),
+                ratio_to_reach=ratio,
+            )
+
+
 def svm_rfe() -> Iterator[Row]:
     goals: dict[Scale, tuple[float | None, ...]] = {"full": (22, 15, 8), "split": (None, None, None)}
     for scale, ratios in goals.items():
@@ -97,7 +130,7 @@ def svm_rfe() -> Iterator[Row]:
 
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
-    benchmark.__name__: benchmark for benchmark in (ridge_rfe, svm_rfe)
+    benchmark.__name__: benchmark for benchmark in (ridge_rfe, target_rfe, svm_rfe)
 }
 
 
@@ -113,6 +146,26 @@ def rotated_newton(X: Floats, y: NDArray[np.int64], weights: Floats) -> Floats:
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
     model = LogisticRegression(solver="newton-cholesky", tol=1e-11, max_iter=200)
     return Vt.T @ model.fit(U * s, y, sample_weight=weights).coef_[0]
+
+
+def rotated(fit: Callable[..., Floats], X: Floats, y: Floats, weights: Floats) -> Floats:
+    """Root of the sum of squared weights of a peer's outputs, fitted in the space that the rows span."""
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    weight: Floats = np.sqrt(((np.atleast_2d(fit(U * s, y, weights)) @ Vt) ** 2).sum(axis=0))
+    return weight
+
+
+def multinomial(X: Floats, y: Floats, weights: Floats) -> Floats:
+    model = LogisticRegression(solver="newton-cholesky", tol=1e-10, max_iter=200)
+    return model.fit(X, y, sample_weight=weights).coef_
+
+
+def one_against_rest(X: Floats, y: Floats, weights: Floats) -> Floats:
+    return np.vstack([multinomial(X, y == label, weights) for label in np.unique(y)])
+
+
+def ridge(X: Floats, y: Floats, weights: Floats) -> Floats:
+    return Ridge(1.0, solver="cholesky").fit(X, y, sample_weight=weights).coef_
 
 
 def _svc(X: Floats, y: NDArray[np.int64], weights: Floats) -> Floats:

@@ -96,7 +96,7 @@ TASKS: dict[str, TaskFacts] = {
             score="r2",
             selectors=("correlation",),
             searched=("correlation:k=5|10|20", "lasso:k=5|10|20"),
-            offered=("correlation", "mutual_info", "lasso", "rfe"),
+            offered=("f_test", "mrmr", "rrelieff", "hybrid_rfe", "lasso"),
             offered_scores=("r2",),
             effect=Effect("rank correlation", 0.0, "correlation"),
             groups=THIRDS,

@@ -179,24 +179,42 @@ def test_a_candidate_whose_fits_all_fail_is_missing_with_the_error():
     assert test.note == f"Left out: refusing (no value on any data set). {reason}"
 
 
+class TwoClassGolub(hf.selectors.Golub):
+    """A filter for two classes, which says so."""
+
+    most_classes = 2
+
+
+def test_data_sets_of_several_classes_leave_no_holes():
+    (X, y), three = DATA["set0"], np.arange(40) % 3
+    several = {
+        "golub": hf.selectors.Golub(3), "rest": hf.selectors.Golub(3, multi_class="rest"),
+        "both": hf.selectors.GolubVariance(3), "hybrid": hf.selectors.HybridRFE(3, n_forced=1, criterion="golub"),
+    }  # fmt: skip
+    found = hf.benchmark({"two": (X, y), "three": (X, three)}, make_study(selectors=several, estimator=None))
+    assert found.cells["stability"].notna().all()
+
+
 def test_a_selector_for_two_classes_leaves_data_sets_of_more_to_the_others(tmp_path):
     (X, y), three = DATA["set0"], np.arange(40) % 3
     data = {"two": (X, y), **{name: (small_table(seed)[0], three) for seed, name in enumerate(["three", "wide"], 5)}}
-    study = make_study(selectors={**SELECTORS, "golub": hf.selectors.Golub(3)})
+    study = make_study(selectors={**SELECTORS, "golub": TwoClassGolub(3)})
     with pytest.warns(
-        UserWarning, match="6 of 24 fits failed, of golub; most often: ValueError: Golub is for two clas"
+        UserWarning, match="6 of 24 fits failed, of golub; most often: ValueError: TwoClassGolub is for two clas"
     ):
         hf.benchmark(data, study, store_dir=tmp_path)
     found = hf.load_benchmark(tmp_path)
     assert found.failures == {}
     test = found.friedman("stability")
     assert (test.candidates, test.n_datasets) == (tuple(SELECTORS), 3)
-    reason = "golub on three, wide: every fit failed: ValueError: Golub is for two classes only, and there are 3."
+    reason = (
+        "golub on three, wide: every fit failed: ValueError: TwoClassGolub is for two classes only, and there are 3."
+    )
     assert found.verdict().sentences[-1] == f"Left out: golub (no value on some data sets). {reason}"
     assert reason in render_benchmark(found.summary(), "html")
     with pytest.raises(ValueError, match="Expected selectors and models for 3 classes"):
         study.run(*data["three"])
-    alone = hf.benchmark(data, make_study(selectors=hf.selectors.Golub(3)))
+    alone = hf.benchmark(data, make_study(selectors=TwoClassGolub(3)))
     assert "Expected selectors and models for 3 classes" in alone.failures["three"]
     with pytest.warns(UserWarning, match="6 of 18 fits failed, of anova"):
         numbers = hf.benchmark({"numbers": (X, np.linspace(0, 1, 40))}, make_study(estimator=None))

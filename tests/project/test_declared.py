@@ -29,7 +29,7 @@ from holdfast.report import render, summarize
 from holdfast.resampling import PERTURBATIONS, Perturbation
 from holdfast.resampling.split import split_of_rows
 from holdfast.selectors import SELECTORS, NamedSelector
-from holdfast.selectors.base import Selector
+from holdfast.selectors.base import Selector, Serves
 from holdfast.study.plan import describe
 from holdfast.study.store import read_meta
 from holdfast.tradeoff.rules import RULES, Decision, rule
@@ -208,6 +208,14 @@ def test_what_a_selector_needs_is_what_its_tags_say(record):
         assert (record.about.task == "classification") <= record.make.needs_classes
 
 
+@pytest.mark.parametrize("record", SELECTORS.values(), ids=lambda record: record.about.name)
+def test_what_a_selector_serves_is_what_it_needs(record):
+    serves, tasks = record.serves, record.about.tasks
+    assert bool(serves.two_classes) == bool(serves.more_classes) == ("classification" in tasks)
+    assert bool(serves.numbers) == ("regression" in tasks or "target_bins" in record.parameters)
+    assert bool(serves.survival) == ("survival" in tasks)
+
+
 def test_names_are_found_however_hyphens_are_written_and_hints_help():
     assert RULES["one_se"] is RULES["one-se"]
     assert "one_se" in RULES
@@ -252,6 +260,24 @@ def test_the_documentation_s_tables_are_the_records(kind):
     pattern = rf"(<!-- {kind} -->\n\n).*?(\n\n<!-- end -->)"
     text = page.read_text(encoding="utf-8")
     expected = re.sub(pattern, lambda found: found[1] + doc_table(kind) + found[2], text, count=1, flags=re.DOTALL)
+    if os.environ.get("HOLDFAST_WRITE_DOCS"):
+        page.write_text(expected, encoding="utf-8")
+    assert re.search(pattern, text, flags=re.DOTALL)
+    assert expected == page.read_text(encoding="utf-8"), (
+        "run HOLDFAST_WRITE_DOCS=1 pytest tests/project/test_declared.py"
+    )
+
+
+def test_the_documentation_says_what_every_selector_does_for_every_target():
+    page = DOCS / "selectors.md"
+    kinds = Serves._fields
+    heads = ["selector", *(kind.replace("_", " ") for kind in kinds)]
+    rows = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for name, record in SELECTORS.items():
+        rows.append(f"| `{name}` | {' | '.join(getattr(record.serves, kind) or '–' for kind in kinds)} |")
+    pattern = r"(<!-- targets -->\n\n).*?(\n\n<!-- end -->)"
+    text = page.read_text(encoding="utf-8")
+    expected = re.sub(pattern, lambda found: found[1] + "\n".join(rows) + found[2], text, count=1, flags=re.DOTALL)
     if os.environ.get("HOLDFAST_WRITE_DOCS"):
         page.write_text(expected, encoding="utf-8")
     assert re.search(pattern, text, flags=re.DOTALL)

@@ -8,16 +8,17 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, SelectorMixin, f_classif, f_regression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import validate_data
-from test_selectors import SELECTORS
+from test_selectors import SELECTORS, target_for
 
 from holdfast import selectors as of
 from holdfast.selection import Selection
-from holdfast.testing import check_selector
+from holdfast.testing import check_selector, example_data
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
 def test_ours_keep_every_promise(selector):
-    check_selector(selector)
+    X, y = example_data(0)
+    check_selector(selector, X, target_for(selector, y))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.feature_selection import f_classif
+from sklearn.feature_selection import f_classif, f_regression
 
 import holdfast as hf
 from holdfast.kernels import filters
@@ -15,10 +15,19 @@ from holdfast.kernels.filters import (
     golub,
     golub_variance,
     moments_by_blocks,
+    quantile_codes,
     ratio_per_variance,
     variance,
 )
-from holdfast.selectors import AnovaF, Golub, GolubVariance, Variance
+from holdfast.selectors import (
+    AnovaF,
+    FTest,
+    Golub,
+    GolubVariance,
+    InformationGain,
+    SymmetricalUncertaintyFilter,
+    Variance,
+)
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 50)
@@ -43,6 +52,28 @@ def test_filters_are_the_definitions(scale, offset):
     of = moments(data, Y)
     np.testing.assert_allclose(variance(of), data.var(axis=0, ddof=1), rtol=1e-7 if offset else 1e-9)
     np.testing.assert_allclose(golub(of), slow_golub(data, Y), rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_golub_of_several_classes_is_the_largest_of_two_or_of_one_against_the_rest(n_classes):
+    y = np.arange(50) % n_classes
+    two = [np.isin(y, (a, b)) for b in range(n_classes) for a in range(b)]
+    pairs = [slow_golub(X[rows], y[rows] == y[rows].max()) for rows in two]
+    rest = [slow_golub(X, y == a) for a in range(n_classes)]
+    np.testing.assert_allclose(golub(moments(X, y)), np.max(pairs, axis=0), rtol=1e-9)
+    np.testing.assert_allclose(golub(moments(X, y), "rest"), np.max(rest, axis=0), rtol=1e-9)
+    if n_classes == 2:
+        assert golub(moments(X, y)).tolist() == golub(moments(X, y), "rest").tolist()
+
+
+@pytest.mark.parametrize("contrast", ["pairwise", "rest"])
+def test_golub_of_several_classes_takes_counts_for_repeated_rows(contrast):
+    y, counts = np.arange(50) % 4, COUNTS[0]
+    rows = np.repeat(np.arange(50), counts)
+    weighted, again = golub(moments(X, y, counts), contrast), golub(moments(X[rows], y[rows]), contrast)
+    np.testing.assert_allclose(weighted, again, rtol=1e-9)
+    lonely = np.where(y == 3, np.arange(50) == 3, 1)  # one row of a class
+    assert np.isfinite(golub(moments(X, y, lonely), contrast)).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
@@ -104,13 +135,12 @@ def test_a_class_that_hardly_varies_beside_its_distance_keeps_its_digits():
     np.testing.assert_allclose(anova_f(moments(data, Y)), f_classif(data, Y)[0], rtol=1e-6)
 
 
-def test_classes_that_are_too_few_too_many_or_of_one_row():
+def test_classes_that_are_too_few_or_of_one_row():
     assert np.isnan(golub(moments(X, Y * 0))).all()
     assert np.isnan(anova_f(moments(X, Y * 0))).all()
     assert np.isnan(anova_f(moments(X[:3], np.arange(3)))).all()
     assert np.isnan(variance(moments(X[:1], [0]))).all()
-    with pytest.raises(ValueError, match="Expected two classes for Golub's ratio, got 3; use ANOVA's F"):
-        golub(moments(X, np.arange(50) % 3))
+    assert np.isnan(golub(moments(X, Y * 0), "rest")).all()
     one = moments(X[:4], [0, 0, 0, 1])
     np.testing.assert_allclose(golub(one), np.abs(X[:3].mean(axis=0) - X[3]) / X[:3].std(axis=0, ddof=1), rtol=1e-9)
 
@@ -180,3 +210,50 @@ def test_a_large_table_of_single_precision_selects_as_a_small_one_of_the_same_nu
     large = study.run(data, Y).preferences("filter").lists()
     np.testing.assert_array_equal(large[0], small[0])
     np.testing.assert_array_equal(large[1], small[1])
+
+
+# Numbers to predict
+
+NUMBERS = X[:, 0] / 1e-3 + X[:, 4] / 100 + np.random.default_rng(7).normal(size=50)
+
+
+@pytest.mark.parametrize("shift", [0, 1e6])
+def test_the_f_test_is_that_of_scikit_learn(shift):
+    found = FTest(3).fit(X, NUMBERS + shift)
+    centered = X - X.mean(axis=0)  # the peer loses digits of data that are far from 0
+    np.testing.assert_allclose(found.scores_, f_regression(centered, NUMBERS)[0], rtol=1e-6)
+    rows = np.repeat(np.arange(50), COUNTS[0])
+    weighted = FTest(3).fit(X, NUMBERS, sample_weight=COUNTS[0])
+    np.testing.assert_allclose(weighted.scores_, f_regression(centered[rows], NUMBERS[rows])[0], rtol=1e-6)
+    constant = np.column_stack([X, np.full(50, 0.1), NUMBERS])
+    scores = FTest(3).fit(constant, NUMBERS).scores_
+    assert scores[7] == 0
+    assert scores[8] == scores.max()
+
+
+@pytest.mark.parametrize("n_bins", [2, 4, 7])
+def test_bins_of_numbers_hold_as_many_rows_each_and_no_ties_are_parted(n_bins):
+    values = np.round(NUMBERS, 1)
+    codes = quantile_codes(values, np.ones(50), n_bins)
+    assert codes.max() == n_bins - 1
+    assert np.ptp(np.bincount(codes)) <= 5
+    assert all(np.unique(codes[values == value]).size == 1 for value in values)
+    assert (np.diff(codes[np.argsort(values)]) >= 0).all()
+    rows = np.repeat(np.arange(50), COUNTS[0])
+    again = quantile_codes(values[rows], np.ones(rows.size), n_bins)
+    assert quantile_codes(values, COUNTS[0], n_bins)[rows].tolist() == again.tolist()
+
+
+@pytest.mark.parametrize("kind", [InformationGain, SymmetricalUncertaintyFilter])
+def test_information_filters_bin_numbers_if_asked_to(kind):
+    binned = kind(1, target_bins=3).fit(X, NUMBERS)
+    of_classes = kind(1).fit(X, quantile_codes(NUMBERS, np.ones(50), 3))
+    assert binned.scores_.tolist() == of_classes.scores_.tolist()
+    with pytest.raises(ValueError, match="Unknown label type"):
+        kind(3).fit(X, NUMBERS)
+    with pytest.raises(ValueError, match="Expected target_bins to be None or a whole number of at least 2, got 1"):
+        kind(3, target_bins=1).fit(X, NUMBERS)
+    study = hf.Study(selectors={"s": kind(1, target_bins=3)}, perturbation=hf.Bootstrap(4))
+    split = next(hf.Bootstrap(4).splits(NUMBERS, stratified=False))
+    alone = kind(1, target_bins=3, random_state=split.seed).fit(*split.data(X, NUMBERS))
+    assert study.run(X, NUMBERS).preferences("s").selected(0) == np.flatnonzero(alone.get_support()).tolist()

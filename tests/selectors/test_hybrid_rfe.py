@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
@@ -142,7 +143,10 @@ def test_more_forced_than_kept_fails_that_candidate_alone():
     [
         ({"n_forced": 9, "n_features": 4}, "Expected at most n_features=4 forced features, got n_forced=9"),
         ({"n_forced": -1}, "Expected n_forced to be a whole number of at least 0, got -1"),
-        ({"criterion": "size"}, "Expected the criterion 'variance' or 'golub', a filter or numbers, got 'size'"),
+        (
+            {"criterion": "size"},
+            "Expected the criterion 'variance', 'golub', 'correlation', a filter or numbers, got 'size'",
+        ),
         ({"criterion": [1, 2], "n_forced": 1}, "Expected a number for each of 60 features"),
         ({"shrinkage": 0.0, "n_forced": 1}, r"Expected a shrinkage in \(0, 1\], got 0"),
         ({"C": -1.0}, "Expected a positive C, from 1e-100 to 1e100, got -1"),
@@ -289,3 +293,150 @@ def test_a_criterion_that_fails_on_every_resample_fails_its_settings_alone():
     for forced, plain in many(of.HybridRFE(4), X * 2.0**900, y, bootstraps(y, 3), settings, 3):
         assert "whose variance can be computed" in str(forced)
         assert plain.values.size == 4
+
+
+# Several classes, and numbers
+
+
+def several(seed=0, n=48, d=40, n_classes=3):
+    """Rows of several classes, and numbers to predict that other features tell."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    X = rng.uniform(0.5, 3, d) * (rng.normal(size=(n, d)) + (y[:, None] == np.arange(d)))
+    return X, np.array(["a", "b", "c", "d"])[y], X[:, 5] - X[:, 6] + rng.normal(size=n) + 20
+
+
+def obvious(X, y, k, fit, forced=(), drop=0.2):
+    """Recursive elimination by the sum of squared weights of a scikit-learn model."""
+    columns, Z = np.arange(X.shape[1]), StandardScaler().fit_transform(X)
+    while columns.size > k:
+        squares = (np.atleast_2d(fit(Z[:, columns], y)) ** 2).sum(axis=0)
+        squares[np.isin(columns, forced)] = np.inf
+        n_left = max(k, columns.size - max(1, int(drop * columns.size)))
+        columns = np.sort(columns[np.argsort(-squares, kind="stable")[:n_left]])
+    return columns.tolist()
+
+
+PEERS = {
+    "multinomial": LogisticRegression(C=0.5, tol=1e-9, max_iter=10_000, solver="newton-cholesky"),
+    "rest": OneVsRestClassifier(LogisticRegression(C=0.5, tol=1e-9, max_iter=10_000, solver="newton-cholesky")),
+}
+
+
+def weights_of(model):
+    return np.vstack([part.coef_ for part in getattr(model, "estimators_", [model])])
+
+
+@pytest.mark.parametrize("multi_class", ["multinomial", "rest"])
+@pytest.mark.parametrize("n_forced", [0, 2])
+def test_classes_are_eliminated_by_the_sum_of_their_squared_weights(multi_class, n_forced):
+    X, y, _ = several()
+    forced = chosen(of.Golub(n_forced), X, y)
+    hybrid = of.HybridRFE(6, n_forced=n_forced, criterion="golub", C=0.5, multi_class=multi_class)
+    peer = PEERS[multi_class]
+    assert chosen(hybrid, X, y) == obvious(X, y, 6, lambda Z, y: weights_of(peer.fit(Z, y)), forced)
+    Z = StandardScaler().fit_transform(X[:, hybrid.get_support()])
+    peer.fit(Z, y)
+    assert hybrid.classes_.tolist() == ["a", "b", "c"]
+    assert hybrid.predict(X).tolist() == peer.predict(Z).tolist()
+    np.testing.assert_allclose(hybrid.predict_proba(X), peer.predict_proba(Z), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_forced", [0, 2])
+def test_numbers_are_eliminated_by_ridge_regression(n_forced):
+    X, _, y = several(1)
+    forced = chosen(of.FTest(n_forced), X, y)
+    hybrid, peer = of.HybridRFE(6, n_forced=n_forced, criterion="correlation", C=0.1), Ridge(alpha=10)
+    assert chosen(hybrid, X, y) == obvious(X, y, 6, lambda Z, y: peer.fit(Z, y).coef_, forced)
+    Z = StandardScaler().fit_transform(X[:, hybrid.get_support()])
+    np.testing.assert_allclose(hybrid.predict(X), peer.fit(Z, y).predict(Z), rtol=1e-9)
+    for unit, shift in ((1e9, 0), (1e-9, 0), (1, 1e6)):
+        assert chosen(hybrid, X, y * unit + shift) == chosen(hybrid, X, y)
+    plain = of.HybridRFE(40, C=0.1, fit_intercept=False, standardize=False).fit(X, y)
+    through_0 = Ridge(alpha=10, fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(plain.predict(X), through_0.predict(X), rtol=1e-7)
+    whole = of.HybridRFE(6, model="linear").fit(X, np.round(y))
+    assert whole.model_.intercept == pytest.approx(
+        np.round(y).mean() - whole.model_.coef[0] @ X[:, whole.model_.columns].mean(axis=0)
+    )
+
+
+def test_two_classes_are_those_of_two_whatever_else_is_said():
+    X, y = data(10)
+    both = [of.HybridRFE(5, n_forced=2, criterion=criterion, multi_class=name).fit(X, y)
+            for name in ("multinomial", "rest") for criterion in ("golub", of.Golub(multi_class="rest"))]  # fmt: skip
+    assert len({(tuple(fitted.ranking_), fitted.model_.coef.tobytes()) for fitted in both}) == 1
+
+
+@pytest.mark.parametrize("multi_class", ["multinomial", "rest", "numbers"])
+def test_resamples_that_lack_a_class_and_blocks_change_nothing(multi_class):
+    X, classes, numbers = several(3, n=24, d=30)
+    classes[:2] = "d"  # often missing
+    y = numbers if multi_class == "numbers" else classes
+    options = {} if multi_class == "numbers" else {"multi_class": multi_class}
+    criterion = "correlation" if multi_class == "numbers" else "golub"
+    splits = list(hf.Bootstrap(6).splits(y))
+    settings = [{"n_forced": n, "criterion": criterion, "n_features": size} for n in (0, 2) for size in (3, 5)]
+    selector = of.HybridRFE(**options)
+    together = many(selector, X, y, splits, settings, 6)
+    for split, own, other in zip(splits, together, many(selector, X, y, splits, settings, 4), strict=True):
+        for setting, a, b in zip(settings, own, other, strict=True):
+            assert a.order.tolist() == b.order.tolist()
+            assert a.model.coef.tobytes() == b.model.coef.tobytes()
+            alone = of.HybridRFE(**options, **setting, random_state=split.seed).fit(*split.data(X, y))
+            assert a.values.tolist() == np.flatnonzero(alone.get_support()).tolist()
+            np.testing.assert_allclose(alone.model_.values(X[split.test]), a.model.values(X[split.test]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("multi_class", ["multinomial", "rest", "numbers"])
+def test_without_information_the_model_predicts_shares_or_the_mean(multi_class):
+    X, classes, numbers = np.ones((12, 3)), np.array(["a"] * 6 + ["b"] * 4 + ["c"] * 2), np.arange(12) / 7
+    hybrid = of.HybridRFE(2, **({} if multi_class == "numbers" else {"multi_class": multi_class}))
+    with pytest.warns(hf.selection.FewerFeaturesWarning):
+        hybrid.fit(X, numbers if multi_class == "numbers" else classes)
+    if multi_class == "numbers":
+        assert hybrid.predict(X)[0] == pytest.approx(numbers.mean())
+    else:
+        np.testing.assert_allclose(hybrid.predict_proba(X)[0], [1 / 2, 1 / 3, 1 / 6])
+
+
+def test_a_criterion_for_another_target_is_one_sentence_and_fails_alone():
+    X, classes, numbers = several()
+    for y, criterion, message in (
+        (numbers, "golub", "a criterion for numbers, such as variance or correlation, got 'golub'"),
+        (classes, of.FTest(), r"a criterion for classes, such as variance or golub, got FTest\(\)"),
+    ):
+        with pytest.raises(ValueError, match=f"Expected {message}"):
+            of.HybridRFE(4, n_forced=2, criterion=criterion).fit(X, y)
+        grid = {"criterion": [criterion, "variance"], "n_forced": [2]}
+        study = hf.Study(selectors={"h": hf.Candidates(of.HybridRFE(4), grid)}, perturbation=hf.Bootstrap(3))
+        with pytest.warns(UserWarning, match=message):
+            assert study.run(X, y).summary()["failures"].tolist() == [3, 0]
+
+
+def test_a_device_leaves_more_classes_and_numbers_to_the_processor():
+    pytest.importorskip("torch", reason="torch is not installed")
+    X, classes, numbers = several()
+    for y in (classes, numbers):
+        assert chosen(of.HybridRFE(4, device="torch"), X, y) == chosen(of.HybridRFE(4), X, y)
+
+
+def test_a_study_scores_several_classes_and_numbers_by_the_models_of_the_selector():
+    X, classes, numbers = several(5)
+    grid = {"multi_class": ["multinomial", "rest"], "n_features": [3, 6]}
+    scored = hf.Study(
+        selectors={"h": hf.Candidates(of.HybridRFE(), grid)},
+        perturbation=hf.Bootstrap(4),
+        scoring=["accuracy", "neg_log_loss"],
+    ).run(X, classes)
+    split = next(hf.Bootstrap(4).splits(classes))
+    for candidate in scored.candidates:
+        alone = of.HybridRFE(**scored.settings(candidate), random_state=split.seed).fit(*split.data(X, classes))
+        row = scored.scores.query("candidate == @candidate and run == 'bootstrap 0'").iloc[0]
+        assert row["accuracy"] == pytest.approx(np.mean(alone.predict(X[split.test]) == classes[split.test]))
+        shares = alone.predict_proba(X[split.test])[
+            np.arange(split.test.size), np.searchsorted(alone.classes_, classes[split.test])
+        ]
+        assert row["neg_log_loss"] == pytest.approx(np.log(shares).mean())
+    numeric = hf.Study(selectors={"h": of.HybridRFE(6)}, perturbation=hf.Bootstrap(4)).run(X, numbers)
+    assert numeric.scores["r2"].notna().all()

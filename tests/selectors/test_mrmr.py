@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
+from sklearn.feature_selection import f_classif, f_regression
 from sklearn.metrics import mutual_info_score
 
 import holdfast as hf
+from holdfast.kernels.filters import quantile_codes
 from holdfast.kernels.information import (
     FEW_ROWS,
     WIDTH,
@@ -21,6 +23,7 @@ from holdfast.kernels.information import (
     selection_path,
     uncertainty,
 )
+from holdfast.selectors import MRMR
 
 
 def selection_paths(X, y, counts, n_features, *, bins="split", n_bins=10, **options):
@@ -324,3 +327,89 @@ def test_rows_or_copies_that_are_too_many_for_bytes_are_counted_in_histograms():
     assert make_sample(np.zeros((3, FEW_ROWS + 1), np.uint8)).by_row is None
     assert make_sample(np.zeros((3, 2), np.uint8), [200, 56]).by_row is None
     assert make_sample(np.zeros((3, 2), np.uint8), [200, 55]).by_row is not None
+
+
+# By correlation
+
+
+def correlated_data(seed=0, n=60, d=12):
+    """Columns of which some are nearly copies, numbers to predict, and classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * np.logspace(-3, 3, d) + 50
+    X[:, 6:9] = X[:, :3] + 0.3 * X[:, :3].std(axis=0) * rng.normal(size=(n, 3))
+    X[:, 11] = 0.1
+    y = X[:, 0] / X[:, 0].std() - X[:, 1] / X[:, 1].std() + rng.normal(size=n)
+    return X, y, np.digitize(y, np.quantile(y, [0.3, 0.6]))
+
+
+def slow_correlation_path(X, y, k, relevance, combine):
+    """Greedy choice with corrcoef, f_regression and f_classif."""
+    varies = np.ptp(X, axis=0) > 0
+    R = np.abs(np.corrcoef(X[:, varies], rowvar=False))
+    if relevance == "f":
+        V = (f_classif if y.dtype.kind == "i" else f_regression)(X[:, varies] - X[:, varies].mean(axis=0), y)[0]
+    else:
+        V = np.abs([np.corrcoef(column, y)[0, 1] for column in X[:, varies].T])
+    chosen, terms = [int(np.argmax(V))], [(V.max(), 0.0)]
+    while len(chosen) < k:
+        W = R[:, chosen].mean(axis=1)
+        score = combine(V, W)
+        score[chosen] = -np.inf
+        chosen.append(int(np.argmax(score)))
+        terms.append((V[chosen[-1]], W[chosen[-1]]))
+    return np.flatnonzero(varies)[chosen].tolist(), np.array(terms).T
+
+
+CRITERIA = {
+    "mid": lambda V, W: V - W,
+    "miq": lambda V, W: V / W,
+    "mid_alpha": lambda V, W: 0.3 * V - 0.7 * W,
+}
+
+
+@pytest.mark.parametrize("scheme", CRITERIA)
+@pytest.mark.parametrize(("relevance", "classes"), [("auto", False), ("correlation", False), ("f", False), ("f", True)])
+def test_choice_by_correlation_is_the_slow_definition(scheme, relevance, classes):
+    X, numbers, codes = correlated_data()
+    y = codes if classes else numbers
+    order, terms = slow_correlation_path(X, y, 7, relevance, CRITERIA[scheme])
+    fitted = MRMR(7, scheme=scheme, alpha=0.3, relevance=relevance).fit(X, y)
+    assert fitted.order_.tolist() == order
+    np.testing.assert_allclose([fitted.relevance_, fitted.redundancy_], terms, rtol=1e-7, atol=1e-12)
+    along = fitted.score_path(X, y, order)
+    np.testing.assert_allclose(along, terms, rtol=1e-7, atol=1e-12)
+    assert not fitted.informative_[11]
+
+
+def test_by_correlation_rows_that_count_twice_are_two_rows_and_alphas_share_a_fit():
+    X, y, _ = correlated_data(1)
+    counts = np.random.default_rng(2).multinomial(60, np.full(60, 1 / 60))
+    rows = np.repeat(np.arange(60), counts)
+    weighted, again = MRMR(6).fit(X, y, sample_weight=counts), MRMR(6).fit(X[rows], y[rows])
+    assert weighted.order_.tolist() == again.order_.tolist()
+    np.testing.assert_allclose(weighted.relevance_, again.relevance_, rtol=1e-9)
+    grid = [{"alpha": alpha, "n_features": size} for alpha in (0.2, 0.9) for size in (2, 6)]
+    splits, selector = list(hf.Bootstrap(4).splits(y, stratified=False)), MRMR(scheme="mid_alpha")
+    for split, found in zip(splits, selector.refit_many(selector.prepare(X, y, grid), X, y, splits, grid), strict=True):
+        for setting, selection in zip(grid, found, strict=True):
+            alone = MRMR(scheme="mid_alpha", random_state=split.seed, **setting).fit(*split.data(X, y))
+            assert selection.values.tolist() == np.flatnonzero(alone.get_support()).tolist()
+
+
+def test_numbers_are_binned_for_their_information_if_asked_to():
+    X, y, _ = correlated_data(3)
+    codes = quantile_codes(y, np.ones(60), 4)
+    assert MRMR(5, target_bins=4).fit(X, y).order_.tolist() == MRMR(5).fit(X, codes).order_.tolist()
+    with pytest.raises(ValueError, match="Unknown label type"):
+        MRMR(5, relevance="information").fit(X, y)
+    with pytest.raises(ValueError, match="Expected relevance='information' with target_bins=4, got 'f'"):
+        MRMR(5, relevance="f", target_bins=4).fit(X, y)
+    with pytest.raises(ValueError, match="Expected numbers to predict in y, got"):
+        MRMR(5, relevance="correlation").fit(X, np.where(y > 0, "b", "a")[np.argsort(y)])
+
+
+def test_what_mrmr_weighs_is_told_for_numbers_too():
+    X, y, _ = correlated_data(4)
+    terms = hf.selectors.mrmr_terms(MRMR(3), X, y, hf.Bootstrap(5))
+    assert terms["redundancy"].between(0, 1).all()
+    assert len(terms) == 15

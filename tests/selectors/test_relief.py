@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 
 import holdfast as hf
 from holdfast.kernels import neighbors
-from holdfast.kernels.neighbors import shared_ranges, split_ranges, weigh_features
+from holdfast.kernels.neighbors import (
+    shared_ranges,
+    split_ranges,
+    weigh_features,
+    weigh_features_by_numbers,
+)
 
 
 def relief_weights(X, y, counts, n_neighbors=10, *, ranges="split"):
@@ -162,3 +167,62 @@ def test_ranges_travel_between_processes():
 def test_unknown_ranges():
     with pytest.raises(ValueError, match="Expected ranges='split' or 'full', got 'some'"):
         hf.selectors.ReliefF(2, ranges="some").fit(X, Y)
+
+
+# Numbers to predict
+
+
+def slow_rrelief(X, y, k, sigma=None, low_high=None):
+    """The algorithm of Robnik-Sikonja and Kononenko, row by row and neighbor by neighbor."""
+    ranges = np.ptp(X if low_high is None else low_high, axis=0)
+    scaled, target = X / np.where(ranges > 0, ranges, np.inf), y / np.ptp(y)
+    n_dc, n_da, n_dc_da, total = 0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0.0
+    for i in range(len(X)):
+        near = [r for r in range(len(X)) if not (X[r] == X[i]).all()]
+        near.sort(key=lambda r: (round(np.abs(scaled[r] - scaled[i]).sum(), 9), r))
+        near = near[:k]
+        influence = np.array(
+            [1.0 if sigma is None else np.exp(-(((rank + 1) / sigma) ** 2)) for rank in range(len(near))]
+        )
+        for r, share in zip(near, influence / influence.sum() if near else (), strict=True):
+            n_dc += abs(target[i] - target[r]) * share
+            n_da += np.abs(scaled[i] - scaled[r]) * share
+            n_dc_da += abs(target[i] - target[r]) * np.abs(scaled[i] - scaled[r]) * share
+            total += share
+    return n_dc_da / n_dc - (n_da - n_dc_da) / (total - n_dc)
+
+
+NUMBERS = X[:, 0] / np.ptp(X[:, 0]) - (X[:, 1] / np.ptp(X[:, 1])) ** 2 + 0.1 * np.random.default_rng(3).normal(size=60)
+
+
+@pytest.mark.parametrize("sigma", [None, 3.0])
+@pytest.mark.parametrize("k", [1, 10, 100])
+def test_weights_by_numbers_are_the_slow_definition(k, sigma):
+    found = weigh_features_by_numbers(split_ranges(X, np.ones(60)), NUMBERS, np.ones(60), k, sigma)
+    np.testing.assert_allclose(found, slow_rrelief(X, NUMBERS, k, sigma), atol=1e-12)
+
+
+@pytest.mark.parametrize("ranges", ["split", "full"])
+@pytest.mark.parametrize("sigma", [None, 4.0])
+def test_rows_that_count_twice_are_two_rows_by_numbers_too(ranges, sigma):
+    for counts in COUNTS:
+        rows = repeated(counts)
+        shared = shared_ranges(X) if ranges == "full" else split_ranges(X, counts)
+        found = weigh_features_by_numbers(shared, NUMBERS, counts, 7, sigma)
+        expected = slow_rrelief(X[rows], NUMBERS[rows], 7, sigma, X if ranges == "full" else None)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_numbers_weigh_what_tells_of_them_together_and_nothing_where_they_do_not_differ():
+    rng = np.random.default_rng(0)
+    data = rng.uniform(-1, 1, size=(400, 6))
+    data[:, 5] = 1.0
+    together = np.where(data[:, 0] * data[:, 1] > 0, 1.0, 0.0) + 0.01 * data[:, 2]  # no single feature tells
+    found = hf.selectors.RReliefF(2).fit(data, together)
+    assert np.flatnonzero(found.get_support()).tolist() == [0, 1]
+    assert found.scores_[5] == 0
+    assert not found.informative_[5]
+    with pytest.warns(hf.selection.FewerFeaturesWarning):
+        assert not hf.selectors.RReliefF(2).fit(data, np.full(400, 0.5)).get_support().any()
+    with pytest.raises(ValueError, match="Expected sigma to be None or a positive number, got -1"):
+        hf.selectors.RReliefF(2, sigma=-1).fit(data, together)

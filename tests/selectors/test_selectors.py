@@ -17,8 +17,10 @@ from holdfast.targets import Target
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 SETTINGS = {  # of selectors that need more than a number of features, or that are tried with several settings
+    of.Golub: [{}, {"multi_class": "rest"}],
     of.GolubVariance: [{"lambda_v": 0.5}, {"lambda_v": 0.5, "units": "largest"}],
-    of.HybridRFE: [{"n_forced": 1}],
+    of.HybridRFE: [{"n_forced": 1}, {"multi_class": "rest"}],
+    of.MRMR: [{}, {"relevance": "f"}],
     of.ElasticNetPath: [{}, {"penalty_strength": 0.1, "n_features": None, "l1_ratio": 0.5}],
     of.ElasticNetCV: [{"cv": 3, "random_state": 0}, {"cv": 3, "copies": "apart", "random_state": 0}],
     of.RandomSelector: [{"random_state": 0}],
@@ -69,6 +71,13 @@ def data(seed=0, n=40, d=12, n_classes=2):
     return X, np.array(["a", "b", "c"])[y]
 
 
+def target_for(selector, y):
+    """Classes, or numbers near their codes for selectors of numbers."""
+    if selector.about.task != "regression":
+        return y
+    return np.unique(y, return_inverse=True)[1] + np.random.default_rng(0).normal(size=len(y))
+
+
 def settings_of(selector):
     """Settings that one fit serves."""
     if isinstance(selector, of.ElasticNetCV):
@@ -91,7 +100,7 @@ def one_by_one(selector, setting, split, X, y):
 @pytest.mark.parametrize("perturbation", [hf.Bootstrap(6), hf.Subsample(4, 0.6)], ids=str)
 def test_many_fits_equal_single_ones(selector, perturbation):
     X, y = data()
-    settings = settings_of(selector)
+    y, settings = target_for(selector, y), settings_of(selector)
     splits = [perturbation.make_split(index, Samples.of(len(y)), 3) for index in range(perturbation.get_n_splits())]
     found = list(selector.refit_many(selector.prepare(X, y, settings), X, y, splits, settings))
     for split, selections in zip(splits, found, strict=True):
@@ -111,13 +120,14 @@ def test_many_fits_take_a_random_state_that_is_no_number():
 @pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
 def test_a_study_is_the_same_batched_or_not(selector):
     X, y = data(1)
-    settings = settings_of(selector)
+    y, settings = target_for(selector, y), settings_of(selector)
     grid = {name: [setting[name] for setting in settings] for name in settings[0]}
     study = hf.Study(selectors={"s": hf.Candidates(selector, grid)}, perturbation=hf.Bootstrap(5))
     result = study.run(X, y)
     for candidate, setting in zip(result.candidates, settings, strict=True):
         for run in range(5):
-            split = hf.Bootstrap(5).make_split(run, Samples.of(len(y), y), 0)
+            strata = None if selector.about.task == "regression" else y
+            split = hf.Bootstrap(5).make_split(run, Samples.of(len(y), strata), 0)
             assert result.preferences(candidate).selected(run) == one_by_one(selector, setting, split, X, y)
 
 
@@ -155,7 +165,7 @@ def test_top_is_served_by_one_fit():
         assert tops.preferences(one) == sizes.preferences(two)
 
 
-MORE = [one for one in SELECTORS if one.most_classes is None]
+MORE = [one for one in SELECTORS if one.about.task != "regression"]
 
 
 @pytest.mark.parametrize("selector", MORE, ids=lambda one: type(one).__name__)
@@ -256,7 +266,10 @@ def test_random_choice_has_no_stability():
             lambda X, y: of.AnovaF().fit(X, np.full(len(y), "a")),
             "Expected two classes or more to tell apart, got 1 class",
         ),
-        (lambda X, y: of.Golub().fit(*data(n_classes=3)), "Only binary classification is supported by Golub"),
+        (
+            lambda X, y: of.Golub(multi_class="ovo").fit(X, y),
+            "Expected multi_class='pairwise' or 'rest', got 'ovo'",
+        ),
         (lambda X, y: of.GolubVariance(lambda_v=-1).fit(X, y), "Expected lambda_v to be 0 or more, got -1"),
         (lambda X, y: of.GolubVariance(units="sd").fit(X, y), "Expected units='data' or 'largest', got 'sd'"),
         (lambda X, y: of.MRMR(scheme="mid_alpha", alpha=2).fit(X, y), "Expected alpha from 0 to 1, got 2"),
@@ -445,3 +458,24 @@ def test_folds_may_be_those_of_a_splitter_where_rows_are_not_resampled():
         hf.Study(selectors={"lasso": of.ElasticNetCV(splits)}, perturbation=hf.Bootstrap(3)).run(X, y)
     with pytest.raises(ValueError, match="Expected cv to be a whole number of at least 2, or a splitter, got 1"):
         of.ElasticNetCV(1).fit(X, y)
+
+
+SERVE_NUMBERS = [
+    of.Variance(3), of.FTest(3), of.RReliefF(3), of.RReliefF(3, n_neighbors=20, sigma=5.0, ranges="full"), of.MRMR(3),
+    of.MRMR(3, scheme="miq", relevance="f"), of.MRMR(3, target_bins=3), of.InformationGain(3, target_bins=3),
+    of.SymmetricalUncertaintyFilter(3, target_bins=3), of.HybridRFE(3, n_forced=1, criterion="correlation"),
+    of.ElasticNetPath(n_features=3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("selector", SERVE_NUMBERS, ids=lambda one: str(one).replace("\n", ""))
+def test_numbers_are_selected_for_in_batches_and_by_counts_as_in_single_fits_of_repeated_rows(selector):
+    X, _ = data(8)
+    y = X[:, 0] - X[:, 3] + np.random.default_rng(1).normal(size=40)
+    splits = list(hf.Bootstrap(4).splits(y, stratified=False))
+    found = list(selector.refit_many(selector.prepare(X, y, [{}]), X, y, splits, [{}]))
+    for split, (selection,) in zip(splits, found, strict=True):
+        if not (hasattr(selector, "ranges") and selector.ranges == "full"):  # which a fit to the rows alone cannot know
+            assert selection.values.tolist() == one_by_one(selector, {}, split, X, y)
+        weighted = clone(selector).set_params(random_state=split.seed).fit(X, y, sample_weight=split.weights(40))
+        assert selection.values.tolist() == np.flatnonzero(weighted.get_support()).tolist()

@@ -28,7 +28,8 @@ from holdfast.selectors.wrapping import ResamplingWrapper
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.selection.FewerFeaturesWarning")
 
-ORDERED = [selector for selector in SELECTORS if not isinstance(selector, of.RandomSelector)]
+OF_CLASSES = [selector for selector in SELECTORS if selector.about.task != "regression"]
+ORDERED = [selector for selector in OF_CLASSES if not isinstance(selector, of.RandomSelector)]
 FEWER = "fewer features than asked for carry information, and only those were selected (without: {})"
 
 
@@ -112,6 +113,26 @@ def test_a_column_that_is_constant_in_a_resample_only(selector):
     assert without
     for at in without:
         assert not set(result.preferences("s").selected(at)) & set(range(6))
+
+
+@pytest.mark.parametrize("selector", [of.FTest(3), of.RReliefF(3), of.MRMR(3), of.HybridRFE(3)], ids=name)
+def test_next_to_numbers_constant_columns_are_never_selected_and_copies_are_drawn(selector):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 12)), rng.normal(size=40)
+    X[:, :6] = rng.normal(size=6)
+    X[0, :6] = rng.normal(size=6)
+    splits = list(hf.Subsample(12, 0.5).splits(y, stratified=False))
+    for split in splits:
+        if 0 not in split.train:
+            rows = split.train
+            assert not clone(selector).fit(X[rows], y[rows]).support_[:6].any()
+    with pytest.warns(FewerFeaturesWarning):
+        assert not clone(selector).fit(np.full((30, 6), 3.0), y[:30]).support_.any()
+    copies = np.tile(y[:, None] + rng.normal(size=(40, 1)), (1, 6))
+    if not isinstance(selector, of.MRMR):  # whose second choice is not a copy of the first
+        assert np.flatnonzero(clone(selector).fit(copies, y).support_).tolist() == [0, 1, 2]
+    drawn = {tuple(clone(selector).set_params(random_state=seed).fit(copies, y).support_) for seed in range(12)}
+    assert len(drawn) > 3
 
 
 def test_forced_features_tell_the_criterion_something():

@@ -199,13 +199,18 @@ def test_large_numbers_are_no_gaps():
 # Classes
 
 
+class TwoClassGolub(of.Golub):
+    """A filter for two classes, which says so."""
+
+    most_classes = 2
+
+
 @pytest.mark.parametrize(
     "selector",
     [
-        of.Golub(2),
-        of.HybridRFE(2),
-        of.EnsembleSelector(of.GolubVariance(2), 2),
-        make_pipeline(StandardScaler(), of.Golub(2)),
+        TwoClassGolub(2),
+        of.EnsembleSelector(TwoClassGolub(2), 2),
+        make_pipeline(StandardScaler(), TwoClassGolub(2)),
     ],
     ids=lambda one: type(one).__name__,
 )
@@ -216,11 +221,24 @@ def test_selectors_for_two_classes_are_refused_once_with_others(selector):
     assert study({"a": selector}).run(X, Y).failures.empty
 
 
+@pytest.mark.parametrize(
+    "selector",
+    [of.FTest(2), of.EnsembleSelector(of.FTest(2), 2), make_pipeline(StandardScaler(), of.RReliefF(2))],
+    ids=lambda one: type(one).__name__,
+)
+def test_selectors_for_numbers_are_refused_where_there_are_classes(selector):
+    for y in (Y, THREE):
+        message = r"Expected selectors for the classes in y, got a \(\w+\), for numbers to predict; .* are .*AnovaF"
+        with pytest.raises(ValueError, match=message):
+            study({"a": selector, "b": anova(2)}).run(X, y)
+    assert study({"a": selector}).run(X, np.arange(len(Y)) / 7).failures.empty
+
+
 def test_alternatives_take_more_classes():
     from holdfast.study.requirements import _multiclass_selectors
 
-    assert {"AnovaF", "MRMR", "SVMRFE"} <= set(_multiclass_selectors())
-    assert not {"Golub", "GolubVariance", "HybridRFE", "Selector", "RandomSelector"} & set(_multiclass_selectors())
+    assert {"AnovaF", "MRMR", "SVMRFE", "Golub", "GolubVariance", "HybridRFE"} <= set(_multiclass_selectors())
+    assert not {"Selector", "FTest", "RReliefF", "StabilitySelection"} & set(_multiclass_selectors())
     for name in _multiclass_selectors():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerFeaturesWarning)  # noise has no information gain

@@ -1,18 +1,21 @@
 """Plans of the page: everything registered can be taken, becomes options of holdfast study, and nothing else does."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import holdfast as hf
 from holdfast.cli import app
 from holdfast.cli.options import parse_named
 from holdfast.declared import About
 from holdfast.models import MODELS, SCORES
 from holdfast.resampling import PERTURBATIONS
 from holdfast.selectors import SELECTORS, NamedSelector
+from holdfast.study.named import named_selectors
 from holdfast.web.forms import available_parts
 from holdfast.web.pages.new import default_sizes
 from holdfast.web.plans import Part, Plan, plan_options, show_command, to_toml
@@ -105,13 +108,53 @@ def test_only_what_serves_the_number_of_classes_is_offered():
     assert usual == {2: ["roc_auc"], 3: ["balanced_accuracy"]}
 
 
-def test_a_base_that_does_not_serve_the_task_is_replaced_by_one_that_does(tables):
-    (offer,) = (offer for offer in available_parts("regression", 0).selectors if offer.name == "ensemble")
-    base = offer.parameter("base")
-    assert base.default != SELECTORS["ensemble"].parameters["base"].default
-    assert "mrmr" not in base.choices
-    plan = Plan(selectors=(Part(name="ensemble"),), perturbation=BOOTSTRAP)
-    assert plan_options(plan, available_parts("regression", 0))["select"] == [f"ensemble:base={base.default}"]
+def test_a_base_that_does_not_serve_the_task_is_replaced_by_one_that_does():
+    def make(task: str, resolve, base: str = "anova"):
+        """Make a selector around another one.
+
+        Parameters
+        ----------
+        base : str
+            Name of the selector.
+        """
+        return resolve(base)
+
+    SELECTORS.add(NamedSelector(about=About(name="around", summary="Around another."), make=make))
+    try:
+        offers = available_parts("regression", 0)
+        (offer,) = (offer for offer in offers.selectors if offer.name == "around")
+        base = offer.parameter("base")
+        assert base.default == base.choices[0] == "f_test"
+        assert "anova" not in base.choices
+        plan = Plan(selectors=(Part(name="around"),), perturbation=BOOTSTRAP)
+        assert plan_options(plan, offers)["select"] == ["around:base=f_test"]
+    finally:
+        SELECTORS.remove("around")
+
+
+def test_what_is_not_offered_is_said_with_what_to_do_about_it():
+    assert available_parts("classification", 3).left_out == (
+        "Not offered, as they are not for classes: F test, RReliefF and Correlation."
+    )
+    said = available_parts("regression", 0).left_out
+    assert said.startswith("Not offered, as they are not for numbers: ANOVA F, Signal-to-noise ratio, ")
+    assert said.endswith(
+        "Information gain and Symmetrical uncertainty take bins of the numbers by target_bins=, on the command line or "
+        "in Python."
+    )
+
+
+@pytest.mark.parametrize("name", ["mrmr", "hybrid_rfe", "lasso", "information_gain:target_bins=3"])
+def test_whole_numbers_are_numbers_to_selectors_that_are_named_where_numbers_are_predicted(name):
+    kind, _, parameter = name.partition(":")
+    given = {parameter.partition("=")[0]: 3} if parameter else {}
+    (candidates,) = named_selectors("s", kind, {"n_features": 2, **given}, "regression").values()
+    X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40)
+    with warnings.catch_warnings(action="ignore"):
+        result = hf.Study(selectors={"s": candidates}, perturbation=hf.Bootstrap(3), task="regression").run(X, y)
+    assert result.failures.empty
+    with pytest.raises(ValueError, match=r"got 'information_gain', .* classification; .*target_bins=4 takes bins"):
+        named_selectors("s", "information_gain", {}, "regression")
 
 
 def test_a_selector_of_a_plug_in_is_offered_with_its_words_and_parameters():

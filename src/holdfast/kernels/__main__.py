@@ -1,5 +1,7 @@
 """Compile every kernel once, so that nobody waits for it later: ``python -m holdfast.kernels``."""
 
+from typing import get_args
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,7 @@ from holdfast.kernels import (
     neighbors,
     regression,
     ridge,
+    ridge_targets,
     svm,
 )
 from holdfast.kernels.elimination import scale_data
@@ -56,6 +59,9 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     filters.best_of_rows(frozen(X, np.float64), masks, ranks, 1, 0.0, 0.0, *best)
     filters.partial_f(filters.adjusted(X, np.eye(4, 1), np.empty((4, 0))))
     ridge.ridge_models(scale_data(X, "split"), signs, counts, [0], [[0]], 1.0)
+    for family in get_args(ridge_targets.Family):
+        objective = ridge_targets.Objective(family, 1 if family == "numbers" else 2)
+        ridge_targets.output_models(objective, scale_data(X, "split"), y, counts, [0], [[0]], 1.0)
     linear.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
     svm.svm_elimination(X, signs)
     elastic_net.elastic_net_paths(X, signs, counts, family="logistic", n_lambdas=2, predict=True)

@@ -6,9 +6,9 @@ the center, the definition's two passes. Formulas take the moments of one resamp
 """
 
 import math
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, pairwise
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from holdfast.kernels.libraries import Array, NumpyLibrary, parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Contrast = Literal["pairwise", "rest"]
 
 NOTHING_LEFT = 1e-16
 """A feature of which the covariates leave so small a share of its squares is made of them, up to rounding."""
@@ -195,29 +196,60 @@ def _in_units_of_data(scaled: Floats, unit: Floats) -> Floats:
         return scaled * unit * unit
 
 
-def golub(moments: Moments) -> Floats:
+def golub(moments: Moments, contrast: Contrast = "pairwise") -> Floats:
     """Golub's signal to noise, |μ₁ - μ₂| / (σ₁ + σ₂), with sample standard deviations (divisor n - 1).
 
     0 where the means are equal, infinite where only they differ; a class of one row has σ = 0. ``nan`` if there is
-    only one class.
+    only one class. Of more than two classes the largest ratio counts: of any two of them, or of one against the rest
+    (``contrast="rest"``).
     """
-    n_classes = np.count_nonzero(moments.size, axis=-1)[..., None]
-    if (n_classes > 2).any():
-        raise ValueError(f"Expected two classes for Golub's ratio, got {n_classes.max()}; use ANOVA's F for more.")
-    deviations = np.sqrt(moments.scatter / np.maximum(moments.size - 1, 1)[..., None])
-    return _ratio(np.ptp(moments.mean, axis=-2), deviations.sum(axis=-2), n_classes == 2)
+    n_classes = moments.size.shape[-1]
+    largest = np.full((*moments.size.shape[:-1], moments.unit.size), math.nan)
+    pairs: Iterable[Moments] = (_classes(moments, pair) for pair in combinations(range(n_classes), 2))
+    if n_classes > 2 and contrast == "rest":
+        pairs = (_against_rest(moments, group) for group in range(n_classes))
+    for pair in pairs:
+        deviations = np.sqrt(pair.scatter / np.maximum(pair.size - 1, 1)[..., None])
+        both = pair.size.min(axis=-1)[..., None] > 0
+        largest = np.fmax(largest, _ratio(np.ptp(pair.mean, axis=-2), deviations.sum(axis=-2), both))
+    return largest
 
 
-def golub_variance(moments: Moments, lambda_v: float, relative: bool = False) -> Floats:
+def _classes(moments: Moments, groups: Sequence[int]) -> Moments:
+    """The moments of some of the classes."""
+    chosen = list(groups)
+    return Moments(
+        moments.size[..., chosen], moments.mean[..., chosen, :], moments.scatter[..., chosen, :], moments.unit
+    )
+
+
+def _against_rest(moments: Moments, group: int) -> Moments:
+    """The moments of a class, and of all others as if they were one."""
+    rest = _classes(moments, [other for other in range(moments.size.shape[-1]) if other != group])
+    size, first = rest.size.sum(axis=-1), rest.mean[..., 0, :]
+    shifted = (rest.size[..., None, :] @ (rest.mean - first[..., None, :]))[..., 0, :]
+    mean = first + shifted / np.maximum(size, 1)[..., None]
+    scatter = rest.scatter.sum(axis=-2) + _between(rest)
+    return Moments(
+        np.stack([moments.size[..., group], size], axis=-1),
+        np.stack([moments.mean[..., group, :], mean], axis=-2),
+        np.stack([moments.scatter[..., group, :], scatter], axis=-2),
+        moments.unit,
+    )
+
+
+def golub_variance(
+    moments: Moments, lambda_v: float, relative: bool = False, contrast: Contrast = "pairwise"
+) -> Floats:
     """Golub's ratio + λ·variance (Hamer and Dupont 2020, equation 2); λ = ∞ is the variance alone.
 
     A ``relative`` λ counts in units of :func:`ratio_per_variance`.
     """
     if lambda_v == 0:
-        return golub(moments)
+        return golub(moments, contrast)
     if math.isinf(lambda_v):
         return variance(moments)
-    ratio, spread = golub(moments), variance(moments)
+    ratio, spread = golub(moments, contrast), variance(moments)
     with np.errstate(over="ignore"):
         weighted = lambda_v * (ratio_per_variance(ratio, spread) if relative else 1.0) * spread
     if np.isinf(weighted).any():
@@ -542,6 +574,73 @@ def best_of_rows(weights, informative, ranks, k, tolerance, rounding, order, tie
                 columns[position] = column_of_rank[columns[position]]
         for position in range(found[row]):
             order[row, position] = columns[position]
+
+
+def quantile_codes(values: Floats, counts: ArrayLike, n_bins: int) -> Ints:
+    """Bins of numbers that hold about as many of the drawn rows each, from 0; equal numbers share one.
+
+    A number's bin is that of the middle of its ranks. Rows that were not drawn are in bin 0.
+    """
+    if not isinstance(n_bins, (int, np.integer)) or isinstance(n_bins, bool) or n_bins < 2:
+        raise ValueError(f"Expected target_bins to be None or a whole number of at least 2, got {n_bins!r}.")
+    weights = np.asarray(counts, dtype=np.float64)
+    drawn = np.flatnonzero(weights)
+    _, place = np.unique(values[drawn], return_inverse=True)
+    sizes = np.bincount(place, weights=weights[drawn])
+    middle = (np.cumsum(sizes) - sizes / 2) / sizes.sum()
+    codes = np.zeros(values.size, dtype=np.int64)
+    codes[drawn] = np.unique((middle * n_bins).astype(np.int64), return_inverse=True)[1][place]
+    return codes
+
+
+# Features chosen one after the other, by their correlation
+
+
+class Correlated(NamedTuple):
+    """Columns of a resample with mean 0 and length 1, or 0 where they are constant, and the share of a target."""
+
+    Z: Floats  # features × rows
+    explained: Floats  # share of each column's squares that the target explains
+    n_free: tuple[float, float]  # degrees of freedom of the target, and of what it leaves
+
+    def relevance(self, kind: str) -> Floats:
+        """The F value (``"f"``), or the absolute correlation with the target."""
+        if kind != "f":
+            return np.sqrt(self.explained)
+        return _ratio(self.explained / self.n_free[0], (1.0 - self.explained) / max(self.n_free[1], 1.0))
+
+    def redundancy(self, feature: int) -> Floats:
+        """The absolute correlation of a feature with each."""
+        shared = np.abs(self.Z @ self.Z[feature])
+        shared[shared < ROUNDING] = 0.0
+        return shared
+
+
+ROUNDING = 1e-11
+"""Correlations below are rounding."""
+
+
+def correlate(X: Floats, target: Floats, counts: ArrayLike) -> Correlated:
+    """Standardize the columns of one resample; ``target`` (rows × k) holds numbers, or 0/1 columns of classes."""
+    weights = np.asarray(counts, dtype=np.float64)
+    drawn = np.flatnonzero(weights)
+    root = np.sqrt(weights[drawn])
+    values = (X[drawn] - X[drawn[0]]).T  # constant columns become 0 exactly
+    unit = np.abs(values).max(axis=1, keepdims=True)
+    values /= np.where(unit > 0, unit, 1.0)
+    values -= (values @ weights[drawn] / weights.sum())[:, None]
+    values *= root
+    length = np.sqrt(np.einsum("ij,ij->i", values, values))
+    varies = (unit[:, 0] > 0) & (length > 0)
+    values /= np.where(varies, length, 1.0)[:, None]
+    values[~varies] = 0.0
+    of_target = target[drawn] - target[drawn[0]]
+    of_target = (of_target - weights[drawn] @ of_target / weights.sum()) * root[:, None]
+    basis = _span(of_target)
+    explained = ((values @ basis) ** 2).sum(axis=1)
+    explained[explained < ROUNDING**2] = 0.0
+    n_target = basis.shape[1]
+    return Correlated(values, np.minimum(explained, 1.0), (max(n_target, 1), weights.sum() - 1 - n_target))
 
 
 class BestWeights(NamedTuple):

@@ -5,7 +5,8 @@ the information of two features is the same to the last bit however the samples 
 first, and whether a sample is counted twice or listed twice.
 
 Numbers become codes in bins of equal width (:func:`equal_width_codes`) or where cuts separate the classes
-(:func:`mdl_codes`). :func:`selection_path` chooses features that say much about the class and little about each other.
+(:func:`mdl_codes`). :func:`selection_path` chooses features that say much about the class and little about each other;
+:func:`correlation_path` does so by correlations (:class:`~holdfast.kernels.filters.Correlated`), without codes.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.kernels.filters import Correlated
 from holdfast.kernels.jit import frozen, kernel
 from holdfast.kernels.tolerances import TIE
 
@@ -526,6 +528,58 @@ def score_path(sample: Sample, labels: ArrayLike, order: Sequence[int]) -> tuple
         total += information(sample, sample.codes[feature])
         redundancy[step] = total[chosen[step]] / step
     return relevance, redundancy
+
+
+def correlation_path(
+    correlated: Correlated,
+    relevance: Floats,
+    n_features: int,
+    *,
+    scheme: Scheme = "mid",
+    alphas: Sequence[float] = (0.5,),
+    relevant_only: bool = False,
+    tie_ranks: NDArray[np.integer] | None = None,
+) -> Paths:
+    """Choose features as :func:`selection_path` does, by a relevance and by mean absolute correlation."""
+    if scheme not in get_args(Scheme):
+        raise ValueError(f"Expected a scheme out of {', '.join(get_args(Scheme))}, got {scheme!r}.")
+    V = frozen(relevance, np.float64)
+    among = V > 0 if relevant_only else np.ones(V.size, dtype=bool)
+    ranks = frozen(np.arange(V.size) if tie_ranks is None else tie_ranks, np.int64)
+    rows: dict[int, Floats] = {}
+    paths = []
+    for alpha in alphas if scheme == "mid_alpha" else (0.5,):
+        n_steps = min(n_features, int(among.sum()))
+        order, redundancy, total, left = np.empty(n_steps, np.int64), np.zeros(n_steps), np.zeros(V.size), among.copy()
+        for step in range(n_steps):
+            score = size = V
+            if step > 0:
+                last = int(order[step - 1])
+                if last not in rows:
+                    rows[last] = correlated.redundancy(last)
+                total += rows[last]
+                W = total / step
+                if scheme == "miq":
+                    score = size = np.divide(V, W, out=np.where(V > 0, np.inf, 0.0), where=W > 0)
+                else:
+                    with np.errstate(invalid="ignore"):  # an infinite relevance that has no weight
+                        score, size = (np.nan_to_num(alpha * V + sign * (1 - alpha) * W, nan=0.0, posinf=np.inf)
+                                       for sign in (-1, 1))  # fmt: skip
+            order[step] = _first_best(np.where(left, score, -np.inf), frozen(size, np.float64), ranks)
+            redundancy[step] = total[order[step]] / max(step, 1)
+            left[order[step]] = False
+        paths.append(Paths(order, V[order], redundancy))
+    return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
+
+
+def score_correlations(correlated: Correlated, relevance: Floats, order: Sequence[int]) -> tuple[Floats, Floats]:
+    """Relevance V of each feature of an order, and its mean absolute correlation W with the features before it."""
+    chosen = np.asarray(order, dtype=np.int64)
+    total, redundancy = np.zeros(relevance.size), np.zeros(chosen.size)
+    for step, feature in enumerate(chosen[:-1].tolist(), start=1):
+        total += correlated.redundancy(feature)
+        redundancy[step] = total[chosen[step]] / step
+    return relevance[chosen], redundancy
 
 
 def _cached_rows(sample: Sample) -> Rows:

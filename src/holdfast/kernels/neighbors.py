@@ -7,7 +7,8 @@ the answer depends on which of the tied rows are taken; such a cell is left to s
 that counts c times is c neighbors.
 
 *Relief* (:func:`weigh_features`) weighs each feature by how much more rows differ in it from their nearest rows of
-other classes than from those of the same class; distances are sums of |difference| / range.
+other classes than from those of the same class, or (:func:`weigh_features_by_numbers`) by how much more it differs
+between near rows whose targets differ; distances are sums of |difference| / range.
 
 ``test_recognized_models.py`` compares with scikit-learn.
 """
@@ -345,10 +346,44 @@ def weigh_features(ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbors:
     _, classes = np.unique(np.asarray(y)[rows], return_inverse=True)
     labels = frozen(classes, np.int64)
     nearest = _nearest(ranges, rows, labels, n_neighbors)
-    pairs = _pairs(nearest, labels, np.asarray(counts)[rows].astype(np.int64))
-    sums = np.zeros(ranges.X.shape[1])
-    _add_differences(frozen(ranges.X, np.float64), rows, *_group_pairs(*pairs, rows.size), sums)
-    return sums / np.where(ranges.width > 0, ranges.width, 1)
+    drawn = np.asarray(counts)[rows].astype(np.int64)
+    pairs = _pairs(nearest, drawn, _influence(labels, drawn), np.arange(n_neighbors + 1.0))
+    return _sum_differences(ranges, rows, *pairs)
+
+
+def weigh_features_by_numbers(
+    ranges: Ranges, y: ArrayLike, counts: ArrayLike, n_neighbors: int = 10, sigma: float | None = None
+) -> Floats:
+    r"""Weigh all features on one resample by RReliefF: every row is compared with its nearest rows.
+
+    With the shares :math:`d_{ij}` of the pairs, which add to 1 over all, the differences :math:`\delta_{ij}(f)` of a
+    feature and :math:`\delta_{ij}(y)` of the target, relative to their ranges,
+
+    .. math:: W_f = \frac{\sum d\, \delta(y)\, \delta(f)}{\sum d\, \delta(y)}
+              - \frac{\sum d\, (1 - \delta(y))\, \delta(f)}{1 - \sum d\, \delta(y)}
+
+    The nearest rows of a row share its weight equally, or by :math:`e^{-(\text{rank} / \sigma)^2}`. Rows that equal it
+    in all features (its copies) are never among them. Where no targets differ, all weights are 0; the range of the
+    target is that of the resample. Counts, ties and constant features as in :func:`weigh_features`.
+
+    References
+    ----------
+    Robnik-Šikonja and Kononenko (1997, 2003).
+    """
+    rows, target = frozen(np.flatnonzero(counts), np.int64), np.asarray(y, dtype=np.float64)
+    drawn, one_class = np.asarray(counts)[rows].astype(np.int64), frozen(np.zeros(rows.size), np.int64)
+    rank = np.arange(n_neighbors + 1.0)
+    reached = rank if sigma is None else np.r_[0.0, np.cumsum(np.exp(-((rank[1:] / sigma) ** 2)))]
+    nearest = _nearest(ranges, rows, one_class, n_neighbors)
+    first, second, shares = _pairs(nearest, drawn, (drawn / drawn.sum())[:, None], reached)
+    spread = np.ptp(target[rows])
+    if not (spread > 0 and shares.size):
+        return np.zeros(ranges.X.shape[1])
+    differs = shares * (np.abs(target[rows[first]] - target[rows[second]]) / spread)
+    of_all, of_differing = (_sum_differences(ranges, rows, first, second, part) for part in (shares, differs))
+    change, total = differs.sum(), shares.sum()
+    weights = of_differing / change if change > 0 else np.zeros(of_all.size)
+    return weights - ((of_all - of_differing) / (total - change) if total > change else 0.0)
 
 
 def _nearest(ranges: Ranges, rows: Ints, labels: Ints, n_neighbors: int) -> NDArray[np.uint64]:
@@ -379,16 +414,29 @@ def _tiles(ranges: Ranges, rows: Ints) -> Iterator[tuple[slice, slice, Keys]]:
             yield first, second, frozen(tile, np.uint32)
 
 
-def _pairs(nearest: NDArray[np.uint64], labels: Ints, counts: Ints) -> tuple[Ints, Ints, Floats]:
-    """Which rows are compared, and the share of their difference in the weights."""
+def _sum_differences(ranges: Ranges, rows: Ints, first: Ints, second: Ints, shares: Floats) -> Floats:
+    """Sum the |difference| / range of each feature over pairs of rows, times their shares."""
+    sums = np.zeros(ranges.X.shape[1])
+    pairs = _group_pairs(first, second, shares, rows.size)
+    _add_differences(frozen(ranges.X, np.float64), rows, *pairs, sums)
+    return sums / np.where(ranges.width > 0, ranges.width, 1)
+
+
+def _pairs(nearest: NDArray[np.uint64], counts: Ints, influence: Floats, reached: Floats) -> tuple[Ints, Ints, Floats]:
+    """Which rows are compared, and the share of their difference in the weights.
+
+    ``reached`` is what the nearest 0, 1, … rows of a row weigh together; ``influence`` is rows × classes.
+    """
     partner = (nearest & INDEX).astype(np.int64)
     present = nearest != EMPTY
     offered = np.where(present, counts[np.where(present, partner, 0)], 0)
     before = np.cumsum(offered, axis=2) - offered
     n_taken = np.clip(nearest.shape[2] - before, 0, offered)
-    filled = n_taken.sum(axis=2, keepdims=True)
-    shares = n_taken / np.maximum(filled, 1) * _influence(labels, counts)[:, :, None]
-    probe = np.broadcast_to(np.arange(labels.size)[:, None, None], shares.shape)
+    filled = reached[n_taken.sum(axis=2, keepdims=True)]
+    begin = np.minimum(before, nearest.shape[2])
+    taken = reached[begin + n_taken] - reached[begin]
+    shares = taken / np.where(filled > 0, filled, 1.0) * influence[:, :, None]
+    probe = np.broadcast_to(np.arange(counts.size)[:, None, None], shares.shape)
     used = n_taken > 0
     return probe[used], partner[used], shares[used]
 

@@ -20,7 +20,7 @@ ends and the call raises. :mod:`~holdfast.kernels.lockstep` does the same on bat
 ``test_ridge.py`` compares with scikit-learn and with the optimality conditions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -544,6 +544,7 @@ def ridge_eliminations(
     intercept: bool = True,
     tie_ranks: ArrayLike | None = None,
     covariates: Floats | None = None,
+    run: Callable[..., None] | None = None,
 ) -> Eliminations:
     r"""Fit, drop the features of least weight, fit again: down the sizes of each setting, for every resample.
 
@@ -574,9 +575,14 @@ def ridge_eliminations(
     covariates
         Rows × columns without a penalty, next to an intercept. Columns that each resample standardizes are scaled by
         what these leave of them; rows that these predict without error have no say.
+    run
+        Follows paths with another loss (:mod:`~holdfast.kernels.ridge_targets`), whose targets ``y`` are then.
     """
     (n, d), G = data.shape, len(sizes)
-    y, counts = check_labels((n, d), y, counts)
+    if run is None:
+        run, (y, counts) = run_paths, check_labels((n, d), y, counts)
+    else:
+        y, counts = np.asarray(y, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     M = len(counts)
     passed = np.zeros((G, max(map(len, sizes))), np.int64)
     for setting_sizes, work in zip(sizes, passed, strict=True):
@@ -597,7 +603,7 @@ def ridge_eliminations(
         np.tile(np.broadcast_to(values, G), M) for values in (check_costs(C), check_shrinkages(shrinkage))
     )
     counts, *free = unpenalized(y, counts, intercept, covariates)
-    run_paths(
+    run(
         data.XT, y, counts, *free, np.repeat(np.arange(M), G), np.arange(d)[None], held, which_rows.ravel(), passed,
         np.tile(np.arange(G), M), check_tie_ranks(tie_ranks, d, M), costs, factors, data.split,
         data.wide and not data.split, MAX_ITER, outcome,

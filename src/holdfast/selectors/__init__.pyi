@@ -8,11 +8,13 @@ from .elimination import SVMRFE as SVMRFE
 from .elimination import HybridRFE as HybridRFE
 from .elimination import LinearSVMWeights as LinearSVMWeights
 from .filters import AnovaF as AnovaF
+from .filters import FTest as FTest
 from .filters import Golub as Golub
 from .filters import GolubVariance as GolubVariance
 from .filters import InformationGain as InformationGain
 from .filters import RandomSelector as RandomSelector
 from .filters import ReliefF as ReliefF
+from .filters import RReliefF as RReliefF
 from .filters import SymmetricalUncertaintyFilter as SymmetricalUncertaintyFilter
 from .filters import Variance as Variance
 from .mrmr import MRMR as MRMR

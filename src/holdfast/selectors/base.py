@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.checks import as_column, check_whole, type_name
@@ -40,6 +40,7 @@ from holdfast.selection import (
     tie_ranks,
 )
 from holdfast.targets import Target, read_survival
+from holdfast.text import shorten
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,6 +48,7 @@ Mask = NDArray[np.bool_]
 Setting = dict[str, Any]
 Ties = Literal["auto", "random", "lowest"]
 TIES = get_args(Ties)
+Model = Literal["auto", "logistic", "linear"]
 Adjusts = Literal["formula", "residuals", "base"] | None
 Key = tuple[tuple[str, str], ...]
 PLAIN = (str, int, float, bool, type(None))
@@ -144,7 +146,19 @@ def checked_target(y: NDArray[Any], classes: bool) -> Target:
         )
     if classes:
         check_classification_targets(y)
-    return Target.of(y, classes)
+        return Target.of(y, classes)
+    try:
+        return Target.of(y, classes)
+    except ValueError:
+        text = shorten(str(y[0]), 40)
+        raise ValueError(
+            f"Expected numbers to predict in y, got {text!r} in row 0; take a selector for classes."
+        ) from None
+
+
+def guessed_target(y: NDArray[Any]) -> Target:
+    """The target of a selector for classes and numbers: numbers if they are not whole, else classes."""
+    return checked_target(y, not type_of_target(y).startswith("continuous"))
 
 
 def check_events(target: Target, counts: Ints) -> None:
@@ -235,6 +249,25 @@ def varying(X: Floats, counts: Ints) -> Mask:
                 constant = constant[(X[np.ix_(rows, constant)] == X[drawn[0], constant]).all(axis=0)]
         mask[constant] = False
     return masks
+
+
+class Serves(NamedTuple):
+    """What a selector does for each kind of target, in a few words; empty where it refuses it.
+
+    Attributes
+    ----------
+    two_classes, more_classes, numbers, survival : str
+        What it ranks or selects by.
+    """
+
+    two_classes: str = ""
+    more_classes: str = ""
+    numbers: str = ""
+    survival: str = ""
+
+
+AS_BASE = Serves(*["as its base"] * len(Serves._fields))
+"""What a selector around another one does."""
 
 
 # What a fit prefers
@@ -500,6 +533,12 @@ class Selector(SelectorMixin, BaseEstimator):
     """How features are adjusted for covariates: by the selector's own formula, as ``batch.covariates``; by a fit to
     what the covariates leave of features and of numbers to predict, next to ``batch.covariates`` as columns without a
     penalty where classes are predicted; or by the base of the selector."""
+    adjusts_two_classes: ClassVar[bool] = False
+    """Whether it can be adjusted next to two classes only."""
+    serves: ClassVar[Serves | None] = None
+    """What it does for each kind of target; None if nobody said."""
+    for_numbers: ClassVar[dict[str, Any]] = {}
+    """Parameters with which numbers are predicted also where they are whole, and would be taken for classes."""
     takes_weights: ClassVar[bool] = False
     """Whether weights of rows may be any numbers above 0; else they are whole, as how often a row counts."""
     """Whether a plain fit asks for the best features only, not for the order of all."""

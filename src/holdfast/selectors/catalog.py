@@ -22,15 +22,18 @@ from sklearn.preprocessing import StandardScaler
 
 from holdfast.declared import About, Parameter, Registry, describe_parameters
 from holdfast.models.catalog import random_forest
+from holdfast.selectors.base import AS_BASE, Serves
 from holdfast.selectors.elastic_net import CoxLasso, ElasticNetCV, ElasticNetPath
 from holdfast.selectors.elimination import SVMRFE, HybridRFE, LinearSVMWeights
 from holdfast.selectors.filters import (
     AnovaF,
+    FTest,
     Golub,
     GolubVariance,
     InformationGain,
     RandomSelector,
     ReliefF,
+    RReliefF,
     SymmetricalUncertaintyFilter,
     Variance,
 )
@@ -63,6 +66,8 @@ class NamedSelector:
         To how many features its order is cut if nothing else is asked for.
     package : str
         The package that it needs and that holdfast does not depend on; empty if there is none.
+    serves : Serves or None
+        What it does for each kind of target, if that is declared.
 
     See Also
     --------
@@ -82,6 +87,7 @@ class NamedSelector:
     classes: tuple[type, ...] = ()
     sizes: int | None = None
     package: str = ""
+    serves: Serves | None = None
 
     @property
     def installed(self) -> bool:
@@ -100,7 +106,8 @@ class SelectorRegistry(Registry[NamedSelector]):
     def add(self, thing: Any) -> Any:
         """Register a :class:`NamedSelector`, or a class that has an ``about``; return it."""
         if isinstance(thing, type):
-            super().add(NamedSelector(about=thing.about, make=thing, classes=(thing,)))  # type: ignore[attr-defined]
+            about, serves = thing.about, getattr(thing, "serves", None)  # type: ignore[attr-defined]
+            super().add(NamedSelector(about=about, make=thing, classes=(thing,), serves=serves))
             return thing
         return super().add(thing)
 
@@ -123,24 +130,29 @@ SELECTORS = SelectorRegistry("selector", where="holdfast.selectors.SELECTORS")
 
 
 for _selector in (
-    AnovaF, Variance, Golub, GolubVariance, InformationGain, SymmetricalUncertaintyFilter, MRMR, ReliefF,
-    LinearSVMWeights, SVMRFE, HybridRFE, CoxScore, CoxConcordance, CoxLasso,
+    AnovaF, FTest, Variance, Golub, GolubVariance, InformationGain, SymmetricalUncertaintyFilter, MRMR, ReliefF,
+    RReliefF, LinearSVMWeights, SVMRFE, HybridRFE, CoxScore, CoxConcordance, CoxLasso,
 ):  # fmt: skip
     SELECTORS.add(_selector)
 
 
-def _declare(about: About, *classes: type, sizes: int | None = None, package: str = "") -> Callable[[Make], Make]:
+def _declare(
+    about: About, *classes: type, serves: Serves, sizes: int | None = None, package: str = ""
+) -> Callable[[Make], Make]:
     """Add what makes a selector to the selectors, under this description; it makes objects of these classes."""
 
     def add(make: Make) -> Make:
-        SELECTORS.add(NamedSelector(about=about, make=make, classes=classes, sizes=sizes, package=package))
+        SELECTORS.add(
+            NamedSelector(about=about, make=make, classes=classes, sizes=sizes, package=package, serves=serves)
+        )
         return make
 
     return add
 
 
 @_declare(About(name="correlation", label="Correlation", summary="Largest correlation with the target.",
-                methods="correlation with the target", needs=("numbers to predict",)))  # fmt: skip
+                methods="correlation with the target", needs=("numbers to predict",)),
+          serves=Serves(numbers="absolute correlation"))  # fmt: skip
 def correlation(k: int = 10) -> SelectKBest:
     """Make a filter by correlation with the target.
 
@@ -153,7 +165,9 @@ def correlation(k: int = 10) -> SelectKBest:
 
 
 @_declare(About(name="mutual_info", label="Mutual information", methods="mutual information",
-                summary="Most mutual information, by nearest neighbors.", needs=(CLASSES_OR_NUMBERS,)))  # fmt: skip
+                summary="Most mutual information, by nearest neighbors.",
+                needs=(CLASSES_OR_NUMBERS,)),
+          serves=Serves(*["information by near rows"] * 3))  # fmt: skip
 def mutual_information(task: str, k: int = 10) -> SelectKBest:
     """Make a filter by mutual information with the target, estimated by nearest neighbors.
 
@@ -171,7 +185,7 @@ SELECTORS.add(ElasticNetPath)
 SELECTORS.add(ElasticNetCV)
 
 
-@_declare(StabilitySelection.about, StabilitySelection)
+@_declare(StabilitySelection.about, StabilitySelection, serves=AS_BASE)
 def stability_selection(
     task: str,
     resolve: Resolve,
@@ -203,7 +217,7 @@ def stability_selection(
     return StabilitySelection(resolve(base), q=q, threshold=threshold, resampling=resampling, n_resamples=n)
 
 
-@_declare(EnsembleSelector.about, EnsembleSelector)
+@_declare(EnsembleSelector.about, EnsembleSelector, serves=AS_BASE)
 def ensemble(
     task: str, resolve: Resolve, base: str = "mrmr", n_features: int = 10, n: int = 50, aggregate: Any = "mean_rank"
 ) -> EnsembleSelector:
@@ -227,7 +241,7 @@ def ensemble(
     return EnsembleSelector(resolve(base), n_features, n_resamples=n, aggregate=aggregate)
 
 
-@_declare(GroupedSelector.about, GroupedSelector)
+@_declare(GroupedSelector.about, GroupedSelector, serves=AS_BASE)
 def grouped(
     task: str, resolve: Resolve, base: str = "lasso", n_features: int = 10, threshold: float = 0.8
 ) -> GroupedSelector:
@@ -249,7 +263,7 @@ def grouped(
     return GroupedSelector(resolve(base, n_features=n_features), threshold=threshold)
 
 
-@_declare(Prefiltered.about, Prefiltered)
+@_declare(Prefiltered.about, Prefiltered, serves=AS_BASE)
 def prefiltered(
     task: str, resolve: Resolve, base: str = "mrmr", n_features: int = 10, filter: str = "variance", n: int = 1000
 ) -> Prefiltered:
@@ -275,7 +289,8 @@ def prefiltered(
 
 @_declare(About(name="rfe", label="Recursive elimination", summary="Recursive elimination by a linear model.",
                 methods="recursive feature elimination", reference="guyon2002",
-                needs=(CLASSES_OR_NUMBERS,)), RFE)  # fmt: skip
+                needs=(CLASSES_OR_NUMBERS,)), RFE,
+          serves=Serves("logistic", "multinomial", "ridge regression"))  # fmt: skip
 def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
     """Make scikit-learn's recursive feature elimination by a linear model on scaled features.
 
@@ -294,8 +309,9 @@ def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
 
 _declare(
     About(name="forest", label="Random forest", summary="Importance in a random forest; sizes=10 by default.",
-          methods="importance in a random forest", reference="breiman2001", needs=(CLASSES_OR_NUMBERS,)),
-    RandomForestClassifier, RandomForestRegressor, sizes=10,
+          methods="importance in a random forest", reference="breiman2001",
+                needs=(CLASSES_OR_NUMBERS,)),
+    RandomForestClassifier, RandomForestRegressor, sizes=10, serves=Serves(*["importance in trees"] * 3),
 )(random_forest)  # fmt: skip
 
 
@@ -314,7 +330,8 @@ def _boosted(model: Any, k: int) -> SelectFromModel:
 
 @_declare(About(name="lightgbm", label="LightGBM", summary="Gain in boosted trees of LightGBM, if it is installed.",
                 methods="gain in boosted trees (LightGBM)",
-                needs=(CLASSES_OR_NUMBERS,)), package="lightgbm")  # fmt: skip
+                needs=(CLASSES_OR_NUMBERS,)), package="lightgbm",
+          serves=Serves(*["importance in trees"] * 3))  # fmt: skip
 def lightgbm(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
     """Make a selector by the gain of features in LightGBM's trees.
 
@@ -334,7 +351,8 @@ def lightgbm(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel
 
 @_declare(About(name="xgboost", label="XGBoost", summary="Gain in boosted trees of XGBoost, if it is installed.",
                 methods="gain in boosted trees (XGBoost)",
-                needs=(CLASSES_OR_NUMBERS,)), package="xgboost")  # fmt: skip
+                needs=(CLASSES_OR_NUMBERS,)), package="xgboost",
+          serves=Serves(*["importance in trees"] * 3))  # fmt: skip
 def xgboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
     """Make a selector by the gain of features in XGBoost's trees; classes are numbers from 0.
 
@@ -354,7 +372,8 @@ def xgboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
 
 @_declare(About(name="catboost", label="CatBoost", summary="Importance in CatBoost, if it is installed.",
                 methods="importance in boosted trees (CatBoost)",
-                needs=(CLASSES_OR_NUMBERS,)), package="catboost")  # fmt: skip
+                needs=(CLASSES_OR_NUMBERS,)), package="catboost",
+          serves=Serves(*["importance in trees"] * 3))  # fmt: skip
 def catboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
     """Make a selector by the importance of features in CatBoost's trees.
 
@@ -374,7 +393,9 @@ def catboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel
 
 
 @_declare(About(name="boruta", label="Boruta", summary="Better than shuffled copies in a forest, if installed.",
-                methods="Boruta", needs=(CLASSES_OR_NUMBERS,)), package="boruta")  # fmt: skip
+                methods="Boruta",
+                needs=(CLASSES_OR_NUMBERS,)), package="boruta",
+          serves=Serves(*["importance in trees, compared with shuffled copies"] * 3))  # fmt: skip
 def boruta(task: str, max_iter: int = 100, perc: int = 100) -> Any:
     """Make Boruta around a random forest; it decides itself how many features it selects.
 

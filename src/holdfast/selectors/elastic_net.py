@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import type_of_target
 
 from holdfast.checks import is_number
 from holdfast.declared import About
@@ -26,6 +25,7 @@ from holdfast.selectors.base import (
     Preference,
     Ranked,
     Selector,
+    Serves,
     Setting,
     SharedBySetting,
     TakesGroups,
@@ -33,11 +33,12 @@ from holdfast.selectors.base import (
     check_choice,
     check_events,
     checked_target,
+    guessed_target,
     one_against_rest,
 )
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
 from holdfast.selectors.wrapping import Copies, InnerSplit, check_copies, deal_folds, order_rows, usable_splits
-from holdfast.targets import TIMES_AND_EVENTS, Target, as_survival
+from holdfast.targets import CLASSES_OR_NUMBERS, TIMES_AND_EVENTS, Target, as_survival
 
 SAME = 1e-11
 """Projections of standardized columns that differ by less belong to copies."""
@@ -138,14 +139,13 @@ def _copies(rows: Floats) -> tuple[Floats, Floats, list[Ints]]:
 
 
 Model = Literal["auto", "logistic", "linear", "cox"]
-
-
 FAMILIES = {"classification": "logistic", "regression": "linear", "survival": "cox"}
 
 
 class ElasticNetBase(Predicts, Selector):
     """An elastic net for classes, numbers or survival times: what both selectors share."""
 
+    for_numbers: ClassVar[dict[str, Any]] = {"model": "linear"}
     l1_ratio: float
     n_penalty_strengths: int
     min_penalty_ratio: float | None
@@ -155,8 +155,7 @@ class ElasticNetBase(Predicts, Selector):
         check_choice("model", self.model, get_args(Model))
         if self.model == "cox" or (self.model == "auto" and y.dtype.names):
             return self._survival_target(y)
-        numbers = self.model == "linear" or (self.model == "auto" and type_of_target(y).startswith("continuous"))
-        return checked_target(y, not numbers)
+        return guessed_target(y) if self.model == "auto" else checked_target(y, self.model == "logistic")
 
     def _survival_target(self, y: Any) -> Target:
         return Target(as_survival(y), None)
@@ -356,6 +355,9 @@ class ElasticNetPath(ElasticNetBase):
         methods="the lasso",
         reference="tibshirani1996",
     )
+    serves: ClassVar[Serves | None] = Serves(
+        "logistic", "logistic, one class against the rest", "linear", "Cox's model"
+    )
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
@@ -545,6 +547,7 @@ class CoxLasso(ElasticNetPath):
         reference="tibshirani1997",
         needs=(TIMES_AND_EVENTS,),
     )
+    serves: ClassVar[Serves | None] = Serves(survival="Cox's model")
 
     model: Model = "cox"
     needs_classes: ClassVar[bool] = False
@@ -630,7 +633,9 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
         summary="A weight in a lasso whose strength is chosen inside the split.",
         methods="the lasso with its penalty chosen by cross-validation",
         reference="tibshirani1996",
+        needs=(CLASSES_OR_NUMBERS,),
     )
+    serves: ClassVar[Serves | None] = Serves("logistic", "logistic, one class against the rest", "linear")
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("rule",)
     uninformative: ClassVar[str | None] = "a weight of 0"

@@ -1,4 +1,4 @@
-"""Recursive elimination: ridge-logistic with features forced by a filter, and by linear support vector machines.
+"""Recursive elimination: by ridge regression with features forced by a filter, and by linear support vector machines.
 
 A :class:`Block` puts the settings of a batch together that one elimination serves, finds the features that each
 resample forces, and follows all eliminations: compiled, path by path, or side by side on a device. Four kinds of
@@ -8,8 +8,8 @@ indices are distinguished: ``resample`` (of the batch), ``setting`` (of the batc
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from holdfast.kernels.filters import Moments, best_by_moments, class_moments
 from holdfast.kernels.libraries import DEVICE_BYTES, check_device, library
 from holdfast.kernels.lockstep import Models, Settings, lockstep_models, run_lockstep, with_resamples
 from holdfast.kernels.ridge import ridge_eliminations, ridge_models
+from holdfast.kernels.ridge_targets import Objective, output_models
 from holdfast.kernels.svm import svm_elimination
 from holdfast.kernels.tolerances import TIE, column_units
 from holdfast.preferences import Kind
@@ -46,28 +47,34 @@ from holdfast.selectors.base import (
     Floats,
     Ints,
     Mask,
+    Model,
     Preference,
     Ranked,
     Selector,
+    Serves,
     Ties,
     check_choice,
+    checked_target,
+    guessed_target,
     learns_on_all,
     one_against_rest,
     tied,
     varying,
 )
-from holdfast.selectors.filters import Golub, GolubVariance, Variance, _Moments
-from holdfast.selectors.models import LinearClassifier, Predicts
+from holdfast.selectors.filters import FTest, Golub, GolubVariance, Variance, _Moments
+from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts, SoftmaxClassifier
+from holdfast.targets import CLASSES_OR_NUMBERS, Target
 
 Orders = NDArray[np.int32]
 
 
 class HybridRFE(Predicts, Selector):
-    r"""Recursive feature elimination (logistic RFE) that keeps the best features of a stable filter, for two classes.
+    r"""Recursive feature elimination (RFE) by ridge regression that keeps the best features of a stable filter.
 
     The ``n_forced`` best features by a univariate criterion are never dropped; the elimination chooses features that
     complete them. More forced features make the selection more stable, at a cost in accuracy that may be small. Without
-    any it is plain RFE; with all of them forced it is the filter.
+    any it is plain RFE; with all of them forced it is the filter. Classes are separated by ridge-logistic regression,
+    numbers predicted by ridge regression.
 
     Parameters
     ----------
@@ -76,9 +83,10 @@ class HybridRFE(Predicts, Selector):
         elimination.
     n_forced : int, default 0
         How many of them the criterion forces; at most ``n_features``, and no feature that tells it nothing.
-    criterion : {"variance", "golub"}, filter, or array, default "variance"
-        What ranks features for forcing, on the data as they are, unscaled: a name, a filter such as
-        ``GolubVariance(lambda_v=0.5)``, or a number for each feature.
+    criterion : {"variance", "golub", "correlation"}, filter, or array, default "variance"
+        What ranks features for forcing, on the data as they are, unscaled: a name (``"golub"`` for classes,
+        ``"correlation"`` for numbers to predict), a filter such as ``GolubVariance(lambda_v=0.5)``, or a number for
+        each feature.
     C : float, default 1.0
         Weight of the loss in the elimination.
     shrinkage : float, default 1.0
@@ -96,9 +104,15 @@ class HybridRFE(Predicts, Selector):
     complement : {"hybrid", "independent"}, default "hybrid"
         Whether features that complete the forced ones are chosen together with them, or independently of them (a
         baseline for comparison).
+    model : {"auto", "logistic", "linear"}, default "auto"
+        What is predicted; ``"auto"`` takes numbers that are not whole for numbers, all else for classes.
+    multi_class : {"multinomial", "rest"}, default "multinomial"
+        With more than two classes, one multinomial (softmax) model, or a model of each class against all others; a
+        feature is judged by the sum over classes of its squared weights.
     device : {"cpu", "cuda", "torch"}, default "cpu"
-        Where eliminations are computed: compiled for this processor, or in lock-step over resamples by torch, on a GPU
-        or (to try it) on the processor. The selected sets are the same.
+        Where eliminations with two classes are computed: compiled for this processor, or in lock-step over resamples by
+        torch, on a GPU or (to try it) on the processor. The selected sets are the same. More classes, and numbers to
+        predict, are always computed on the processor.
     ties : {"auto", "random", "lowest"}, default "auto"
         Which of equally good features to force, and to keep at each step: drawn at random, or the lowest columns.
         ``"auto"`` draws where there is a seed, as in every study, and takes the lowest columns in a plain fit.
@@ -114,7 +128,7 @@ class HybridRFE(Predicts, Selector):
     model_ : object
         The model on the selected features, which ``predict`` uses.
     classes_ : ndarray
-        The two classes.
+        The classes, if there are some.
     informative_ : ndarray of bool
         Which features carry information.
     support_ : ndarray of bool
@@ -122,14 +136,16 @@ class HybridRFE(Predicts, Selector):
 
     See Also
     --------
-    SVMRFE : Elimination by a support vector machine, for any number of classes.
-    Variance, Golub, GolubVariance : Criteria for forcing.
+    SVMRFE : Elimination by a support vector machine.
+    Variance, Golub, GolubVariance, FTest : Criteria for forcing.
 
     Notes
     -----
     Each fit minimizes :math:`C \sum_i \log(1 + e^{-y_i f_i}) + \frac12 \sum_j \beta_j^2 w_j^2`, where
     :math:`\beta_j` is the ``shrinkage`` for forced features and 1 for others. The λ of the paper is 1 / (2 C). The
-    algorithm as printed there is ``fit_intercept=False, standardize=False, drop=1``.
+    algorithm as printed there is ``fit_intercept=False, standardize=False, drop=1``. For more than two classes the loss
+    is that of multinomial regression; for numbers it is half the squared difference, so that scikit-learn's ``Ridge``
+    has ``alpha`` = 1 / C.
 
     References
     ----------
@@ -150,13 +166,17 @@ class HybridRFE(Predicts, Selector):
     about: ClassVar[About] = About(
         name="hybrid_rfe",
         label="Hybrid RFE",
-        summary="Elimination that keeps n_forced features of a stable criterion, two classes.",
+        summary="Elimination that keeps n_forced features of a stable criterion.",
         methods="hybrid recursive feature elimination",
         reference="hamer2020",
-        needs=("two classes",),
+        needs=(CLASSES_OR_NUMBERS,),
     )
+    serves: ClassVar[Serves | None] = Serves(
+        "ridge-logistic", "multinomial ridge, or one class against the rest", "ridge regression"
+    )
+    for_numbers: ClassVar[dict[str, Any]] = {"model": "linear"}
+    adjusts_two_classes: ClassVar[bool] = True
 
-    most_classes: ClassVar[int | None] = 2
     model_parameters: ClassVar[tuple[str, ...]] = ("C_final",)
     uninformative: ClassVar[str | None] = "a weight of 0, or constant"
     whole_order: ClassVar[tuple[str, ...]] = ("smallest",)
@@ -175,6 +195,8 @@ class HybridRFE(Predicts, Selector):
         standardize: bool = True,
         scale: Scale = "split",
         complement: Literal["hybrid", "independent"] = "hybrid",
+        model: Model = "auto",
+        multi_class: Literal["multinomial", "rest"] = "multinomial",
         device: Literal["cpu", "cuda", "torch"] = "cpu",
         ties: Ties = "auto",
         random_state: Any = None,
@@ -184,6 +206,7 @@ class HybridRFE(Predicts, Selector):
         )  # fmt: skip
         self.C_final, self.drop, self.fit_intercept, self.standardize = C_final, drop, fit_intercept, standardize
         self.scale, self.complement, self.device = scale, complement, device
+        self.model, self.multi_class = model, multi_class
         self.ties, self.random_state = ties, random_state
 
     shared_parameters: ClassVar[tuple[str, ...]] = (
@@ -202,6 +225,10 @@ class HybridRFE(Predicts, Selector):
         """How many fits, settings times resamples, a study should hand over at a time, at least."""
         return 1 if self.device == "cpu" else 50_000
 
+    def _target(self, y: Any) -> Target:
+        kind = check_choice("model", self.model, get_args(Model))
+        return guessed_target(y) if kind == "auto" else checked_target(y, kind == "logistic")
+
     def share(self, data: Data) -> "Shared":
         if check_choice("device", self.device, ("cpu", "cuda", "torch")) != "cpu":
             check_device(self.device)
@@ -217,8 +244,18 @@ class HybridRFE(Predicts, Selector):
 
     def rank(self, batch: Batch, shared: Any) -> Ranked:
         check_choice("complement", self.complement, ("hybrid", "independent"))
+        check_choice("multi_class", self.multi_class, ("multinomial", "rest"))
+        if batch.target.classes is not None:
+            held = [tuple(batch.target.present(counts).tolist()) for counts in batch.counts]
+            if len(set(held)) > 1:
+                return self._rank_by_classes(batch, shared, held)
         batch = replace(batch, seeds=[self._tie_seed(seed) for seed in batch.seeds])
-        block: Block = (CompiledBlock if self.device == "cpu" else LockstepBlock)(batch, shared)
+        on_device = self.device != "cpu" and batch.target.classes is not None and len(held[0]) == 2
+        if batch.covariates is not None and (batch.target.classes is None or len(held[0]) != 2):
+            raise ValueError(
+                "Expected two classes to adjust an elimination for covariates, got another target; give adjust=False."
+            )
+        block: Block = (LockstepBlock if on_device else CompiledBlock)(batch, shared)
         preferences: list[list[Any]] = [list(block.setting_errors) for _ in batch.seeds]
         by_size: dict[int, list[EliminationPath]] = {}
         for elimination, (plan, tail) in enumerate(zip(block.eliminations, block.tails, strict=True)):
@@ -229,7 +266,7 @@ class HybridRFE(Predicts, Selector):
                     solved.append(resample)
                     continue
                 for setting in plan.settings:
-                    preferences[resample][setting] = error or unsolved_error("ridge-logistic", unsolved)
+                    preferences[resample][setting] = error or unsolved_error(block.model_name, unsolved)
             for setting in plan.settings:
                 wanted = batch.selectors[setting]._wanted_size(block.d)
                 for resample, order in zip(solved, block.select(elimination, solved, wanted), strict=True):
@@ -244,7 +281,17 @@ class HybridRFE(Predicts, Selector):
                     path.model = model
         return preferences
 
-    def _find_fault(self, n_features: int) -> ValueError | None:
+    def _rank_by_classes(self, batch: Batch, shared: Any, held: list[tuple[int, ...]]) -> Ranked:
+        """Rank resamples that hold the same classes together."""
+        ranked: list[Any] = [()] * len(batch)
+        for classes in dict.fromkeys(held):
+            here = [resample for resample, present in enumerate(held) if present == classes]
+            part = replace(batch, counts=batch.counts[here], seeds=[batch.seeds[resample] for resample in here])
+            for resample, preferences in zip(here, self.rank(part, shared), strict=True):
+                ranked[resample] = preferences
+        return ranked
+
+    def _find_fault(self, n_features: int, target: Target) -> ValueError | None:
         """What is wrong with the parameters that settings may differ in; None if nothing is."""
         try:
             n = check_whole("n_forced", self.n_forced, 0)
@@ -255,6 +302,13 @@ class HybridRFE(Predicts, Selector):
             if n and as_filter(self.criterion) is None and np.shape(self.criterion) != (n_features,):
                 shape = np.shape(self.criterion)
                 raise ValueError(f"Expected a number for each of {n_features} features, got shape {shape}.")
+            if n and not suits(self.criterion, target):
+                kind, others = (
+                    ("numbers", "variance or correlation")
+                    if target.classes is None
+                    else ("classes", "variance or golub")
+                )
+                raise ValueError(f"Expected a criterion for {kind}, such as {others}, got {self.criterion!r}.")
             check_costs([self.C, self._final_cost()])
             check_shrinkages(self.shrinkage)
         except ValueError as error:
@@ -315,7 +369,8 @@ class EliminationPath(FitResult):
         if self.model is None:
             return {}
         forced = self.block.forced_columns(self.elimination, self.resample)
-        return {"model_": self.model, "forced_": forced, "classes_": self.model.classes_}
+        classes = {} if self.block.classes is None else {"classes_": self.block.classes}
+        return {"model_": self.model, "forced_": forced, **classes}
 
     def ranking(self) -> Selection:
         """The ranking of all features that the selection was cut from."""
@@ -347,7 +402,7 @@ class Shared(NamedTuple):
     criteria: dict[Hashable, Criterion]
 
 
-CRITERIA = {"variance": Variance, "golub": Golub}
+CRITERIA = {"variance": Variance, "golub": Golub, "correlation": FTest}
 
 
 def criterion_key(criterion: Any) -> Hashable:
@@ -361,10 +416,19 @@ def as_filter(criterion: Any) -> Filter | None:
     if isinstance(criterion, str):
         if criterion not in CRITERIA:
             raise ValueError(
-                f"Expected the criterion {' or '.join(map(repr, CRITERIA))}, a filter or numbers, got {criterion!r}."
+                f"Expected the criterion {', '.join(map(repr, CRITERIA))}, a filter or numbers, got {criterion!r}."
             )
         return CRITERIA[criterion]()
     return criterion if isinstance(criterion, Filter) else None
+
+
+def suits(criterion: Any, target: Target) -> bool:
+    """Whether a criterion can rank features for this target."""
+    filter_ = as_filter(criterion)
+    if target.classes is None and getattr(filter_, "target_bins", None) is not None:
+        return True
+    about = getattr(filter_, "about", None)
+    return about is None or about.task in (None, target.task)
 
 
 def share_criteria(data: Data) -> dict[Hashable, Criterion]:
@@ -372,6 +436,8 @@ def share_criteria(data: Data) -> dict[Hashable, Criterion]:
     prepared: dict[Hashable, Criterion] = {}
     parts: dict[Any, Any] = {}
     for criterion in (selector.criterion for selector in data.selectors):
+        if not suits(criterion, data.target):  # a fault of those settings that force features
+            continue
         filter_, key = as_filter(criterion), criterion_key(criterion)
         if filter_ is None:
             prepared[key] = Criterion(None, None, np.asarray(criterion, dtype=np.float64))
@@ -524,17 +590,30 @@ class Block:
     """Eliminations of a batch; its seeds draw the tie-break ranks."""
 
     lib: Any = None
+    classes: NDArray[Any] | None
+    objective: Objective | None  # None for two classes
 
     def __init__(self, batch: Batch, shared: Shared) -> None:
         self.batch, self.shared, self.first, self.d = batch, shared, batch.selectors[0], batch.n_features
         self.independent: bool = self.first.complement == "independent"  # complements are chosen without forced ones
         self.tie_ranks = self.first._tie_ranks(batch.seeds, self.d)
-        values, classes = batch.target.values, batch.target.classes
-        assert classes is not None
-        self.classes = [classes[batch.target.present(counts)] for counts in batch.counts]
-        held = np.unique(values[batch.counts.any(axis=0)])
-        self.labels = np.where(values == held[-1], 1.0, -1.0)  # the higher of the two classes that the rows hold is 1
-        self.setting_errors = [selector._find_fault(self.d) for selector in batch.selectors]
+        self.classes, self.objective, self.model_name = None, None, "ridge-logistic"
+        self.labels, self.center, self.unit = batch.target.values, 0.0, 1.0
+        if batch.target.classes is None:
+            self.objective, self.model_name = Objective("numbers"), "ridge"
+            self.unit = float(column_units(self.labels[:, None])[0])
+            self.center = float(self.labels.mean()) if self.first.fit_intercept else 0.0
+            self.labels = (self.labels - self.center) / self.unit
+        else:  # all resamples hold the same classes
+            present = batch.target.present(batch.counts.sum(axis=0))
+            self.classes = batch.target.classes[present]
+            if present.size == 2:
+                self.labels = np.where(batch.target.values == present[-1], 1.0, -1.0)
+            else:
+                self.labels = np.minimum(np.searchsorted(present, batch.target.values), present.size - 1)
+                self.objective = Objective(self.first.multi_class, present.size)
+                self.model_name = "multinomial ridge" if self.first.multi_class == "multinomial" else "ridge-logistic"
+        self.setting_errors = [selector._find_fault(self.d, batch.target) for selector in batch.selectors]
         settings: dict[Any, list[int]] = {}
         for setting, selector in enumerate(batch.selectors):
             if self.setting_errors[setting] is None:
@@ -622,28 +701,47 @@ class Block:
         columns = np.array([path.columns for path in paths])
         costs = [self.batch.selectors[path.setting]._final_cost() for path in paths]
         models = self.solve([path.resample for path in paths], columns, np.array(costs))
-        finite = np.isfinite(models.coef).all(axis=1) & np.isfinite(models.intercept) & ~models.unsolved
+        coef, intercepts = models.coef.reshape(len(paths), -1, size), models.intercept.reshape(len(paths), -1)
+        if self.classes is None:
+            coef, intercepts = coef * self.unit, intercepts * self.unit + self.center
+        finite = np.isfinite(coef).all(axis=(1, 2)) & np.isfinite(intercepts).all(axis=1) & ~models.unsolved
         fitted: list[Any] = []
         for row, (path, is_finite) in enumerate(zip(paths, finite.tolist(), strict=True)):
-            arrays = path.columns, models.coef[row : row + 1], models.intercept[row : row + 1]
-            classes = self.classes[path.resample]
             try:
                 if models.unsolved[row]:
-                    fitted.append(unsolved_error("ridge-logistic", size))
-                elif is_finite:
-                    fitted.append(LinearClassifier.of_finite(*arrays, classes_=classes))
+                    fitted.append(unsolved_error(self.model_name, size))
                 else:
-                    fitted.append(LinearClassifier(*arrays, classes))
+                    fitted.append(self.make_model(path.columns, coef[row], intercepts[row], is_finite))
             except ValueError as error:
                 fitted.append(error)
         return fitted
 
-    def _predict_by_odds(self, path: EliminationPath) -> LinearClassifier:
+    def make_model(self, columns: Orders, coef: Floats, intercept: Floats, is_finite: bool) -> Any:
+        """The model that predicts by these weights (outputs × columns), which are checked unless they are finite."""
+        kind: Any = LinearRegressor if self.classes is None else LinearClassifier
+        if self.objective is not None and self.objective.family == "multinomial":
+            kind = SoftmaxClassifier
+        if is_finite:
+            return kind.of_finite(
+                columns, coef, intercept, **({} if self.classes is None else {"classes_": self.classes})
+            )
+        return kind(columns, coef, intercept, *(() if self.classes is None else (self.classes,)))
+
+    def _predict_by_odds(self, path: EliminationPath) -> Any:
         """A model without features."""
-        counts = self.batch.counts[path.resample]
-        odds = counts[self.labels > 0].sum() / counts[self.labels < 0].sum()
-        intercept = np.log([odds if self.first.fit_intercept else 1.0])
-        return LinearClassifier(path.columns, np.zeros(0), intercept, self.classes[path.resample])
+        counts, n_outputs = self.batch.counts[path.resample], 1 if self.objective is None else self.objective.n_outputs
+        intercept = np.zeros(n_outputs)
+        if not self.first.fit_intercept:
+            pass
+        elif self.classes is None:
+            intercept[:] = counts @ self.batch.target.values / counts.sum()
+        elif self.objective is None:
+            intercept[:] = np.log(counts[self.labels > 0].sum() / counts[self.labels < 0].sum())
+        else:
+            sizes = np.bincount(self.labels, weights=counts)
+            others = sizes.sum() - sizes if self.objective.family == "rest" else 1.0
+            intercept = np.log(sizes / others)
+        return self.make_model(path.columns, np.zeros((n_outputs, 0)), intercept, False)
 
 
 class CompiledBlock(Block):
@@ -663,6 +761,7 @@ class CompiledBlock(Block):
             forced=np.concatenate([none_forced, self.forced.masks(self.d)]) if forces else None,
             which_forced=[plan.forced_set + 1 for plan in together],
             intercept=self.first.fit_intercept, tie_ranks=self.tie_ranks, covariates=batch.covariates,
+            run=None if self.objective is None else self.objective.run,
         )  # fmt: skip
 
     @cached_property
@@ -679,8 +778,9 @@ class CompiledBlock(Block):
         return order[0], weight
 
     def solve(self, resamples: Sequence[int], columns: Ints, C: Floats) -> Models:
+        fit = ridge_models if self.objective is None else partial(output_models, self.objective)
         data, intercept = self.shared.data, self.first.fit_intercept
-        return ridge_models(data, self.labels, self.batch.counts, resamples, columns, C, intercept=intercept)
+        return fit(data, self.labels, self.batch.counts, resamples, columns, C, intercept=intercept)
 
 
 class LockstepBlock(Block):
@@ -820,6 +920,7 @@ class LinearSVMWeights(_LinearSVM):
         reference="kalousis2005",
         needs=("classes",),
     )
+    serves: ClassVar[Serves | None] = Serves("one machine", "one class against the rest, squares summed")
 
     def __init__(
         self,
@@ -911,6 +1012,7 @@ class SVMRFE(_LinearSVM):
         reference="guyon2002",
         needs=("classes",),
     )
+    serves: ClassVar[Serves | None] = Serves("one machine", "one class against the rest, squares summed")
 
     whole_order: ClassVar[tuple[str, ...]] = ("smallest",)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from holdfast.kernels.information import (
     sort_columns,
     uncertainty,
 )
-from holdfast.kernels.neighbors import Ranges, shared_ranges, split_ranges, weigh_features
+from holdfast.kernels.neighbors import Ranges, shared_ranges, split_ranges, weigh_features, weigh_features_by_numbers
 from holdfast.selectors.base import (
     ROUNDING,
     Adjusts,
@@ -28,16 +28,20 @@ from holdfast.selectors.base import (
     Data,
     Filter,
     Floats,
+    Ints,
     Mask,
     Preference,
     Ranked,
     Selector,
+    Serves,
     Ties,
     check_choice,
     checked_target,
     learns_on_all,
 )
 from holdfast.targets import Target
+
+CONTRASTS = get_args(moments_of.Contrast)
 
 
 class _Moments(Filter):
@@ -122,6 +126,7 @@ class Variance(_Moments):
         summary="Largest variance.",
         methods="the features of largest variance",
     )
+    serves: ClassVar[Serves | None] = Serves("variance", "variance", "variance", "variance")
 
     needs_classes: ClassVar[bool] = False
     uninformative: ClassVar[str | None] = "a variance of 0"
@@ -162,7 +167,7 @@ class AnovaF(_Moments):
 
     See Also
     --------
-    Golub : Signal-to-noise ratio, for two classes.
+    Golub : Signal-to-noise ratio of two classes, or of one against the rest.
     sklearn.feature_selection.f_classif : The same F values, resample by resample.
 
     Notes
@@ -189,6 +194,7 @@ class AnovaF(_Moments):
         methods="the largest F statistics of an analysis of variance",
         needs=("classes",),
     )
+    serves: ClassVar[Serves | None] = Serves("F, analysis of variance", "F, analysis of variance")
 
     uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
     null_weight: float = ROUNDING**2
@@ -203,6 +209,73 @@ class AnovaF(_Moments):
     def weigh_within(self, batch: Batch, shared: Any) -> Floats:
         assert batch.sites is not None
         return np.array([moments_of.nested_f(shared, counts, batch.sites) for counts in batch.counts])
+
+
+class FTest(Filter):
+    r"""Select the features of the largest F value of a regression on each alone, for numbers to predict.
+
+    The order is that of the absolute correlation with the target.
+
+    Parameters
+    ----------
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        F value of each feature.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    AnovaF : The same for classes.
+    sklearn.feature_selection.f_regression : The same F values, resample by resample.
+
+    Notes
+    -----
+    With the correlation :math:`r` of a feature and the target over :math:`n` rows,
+    :math:`F = (n - 2)\, r^2 / (1 - r^2)`.
+
+    Examples
+    --------
+    >>> from holdfast.selectors import FTest
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> list(FTest(3).fit(X, y).get_feature_names_out())
+    ['bmi', 'bp', 's5']
+    """
+
+    about: ClassVar[About] = About(
+        name="f_test",
+        label="F test",
+        summary="Largest F value of a regression on one feature, as by the absolute correlation.",
+        methods="the largest F statistics of linear regressions on single features",
+        needs=("numbers to predict",),
+    )
+    serves: ClassVar[Serves | None] = Serves(numbers="F, regression on one feature")
+
+    needs_classes: ClassVar[bool] = False
+    uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
+    null_weight: float = ROUNDING**2
+    adjusts: ClassVar[Adjusts] = "formula"
+    takes_weights: ClassVar[bool] = True
+
+    def share(self, data: Data) -> moments_of.Adjusted:
+        nothing = np.empty((len(data.X), 0))
+        covariates = nothing if data.covariates is None else data.covariates
+        return moments_of.adjusted(data.X, data.target.values[:, None], covariates)
+
+    def weigh(self, batch: Batch, shared: Any) -> Floats:
+        return np.array([moments_of.partial_f(shared, counts)[0] for counts in batch.counts])
 
 
 class PartialF:
@@ -230,12 +303,14 @@ class PartialF:
 
 
 class Golub(_Moments):
-    r"""Select the features of the largest signal-to-noise ratio, for two classes (Golub et al., 1999).
+    r"""Select the features of the largest signal-to-noise ratio of two classes (Golub et al., 1999).
 
     Parameters
     ----------
     n_features : int, default 10
         Number of features to select, at most: features without information are never selected.
+    multi_class : {"pairwise", "rest"}, default "pairwise"
+        With more than two classes, the largest ratio counts: of any two of them, or of one against all others.
     ties : {"auto", "random", "lowest"}, default "auto"
         Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
         where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
@@ -254,12 +329,12 @@ class Golub(_Moments):
     See Also
     --------
     GolubVariance : The same plus a multiple of the variance.
-    AnovaF : For more than two classes.
+    AnovaF : All classes at once.
 
     Notes
     -----
     The ratio is :math:`|\mu_1 - \mu_2| / (\sigma_1 + \sigma_2)`, with the means and sample standard deviations (divisor
-    n - 1) of the two classes.
+    n - 1) of two classes, or of one and of the rows of all others.
 
     Examples
     --------
@@ -273,21 +348,35 @@ class Golub(_Moments):
     about: ClassVar[About] = About(
         name="golub",
         label="Signal-to-noise ratio",
-        summary="Largest signal-to-noise ratio, two classes.",
+        summary="Largest signal-to-noise ratio of two classes, or of one against the rest.",
         methods="the signal-to-noise ratio of Golub et al. (1999)",
         reference="golub1999",
-        needs=("two classes",),
+        needs=("classes",),
+    )
+    serves: ClassVar[Serves | None] = Serves(
+        "signal-to-noise ratio", "largest ratio of two classes, or of one against the rest"
     )
 
-    most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a signal-to-noise ratio of 0"
     null_weight: float = ROUNDING
 
-    _formula = staticmethod(moments_of.golub)
+    def __init__(
+        self,
+        n_features: int = 10,
+        *,
+        multi_class: moments_of.Contrast = "pairwise",
+        ties: Ties = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_features, ties=ties, random_state=random_state)
+        self.multi_class = multi_class
+
+    def _formula(self, moments: moments_of.Moments) -> Floats:
+        return moments_of.golub(moments, check_choice("multi_class", self.multi_class, CONTRASTS))
 
 
 class GolubVariance(_Moments):
-    r"""Select the features of the largest sum of signal-to-noise ratio and a multiple of the variance, for two classes.
+    r"""Select the features of the largest sum of signal-to-noise ratio and a multiple of the variance.
 
     Parameters
     ----------
@@ -299,6 +388,8 @@ class GolubVariance(_Moments):
         What ``lambda_v`` counts in. With ``"data"`` it multiplies the variance as it is, so that a good value depends
         on the scale of the data. With ``"largest"`` it counts in units of the largest ratio per largest variance of the
         split: at 1, the feature of largest variance gets as much from it as the best feature gets from its ratio.
+    multi_class : {"pairwise", "rest"}, default "pairwise"
+        With more than two classes, the largest ratio counts: of any two of them, or of one against all others.
     ties : {"auto", "random", "lowest"}, default "auto"
         Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
         where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
@@ -344,14 +435,14 @@ class GolubVariance(_Moments):
     about: ClassVar[About] = About(
         name="golub_variance",
         label="Signal-to-noise ratio and variance",
-        summary="Largest sum of signal-to-noise ratio and lambda_v times variance, two classes.",
+        summary="Largest sum of signal-to-noise ratio and lambda_v times variance.",
         methods="a weighted sum of signal-to-noise ratio and variance",
         reference="hamer2020",
-        needs=("two classes",),
+        needs=("classes",),
     )
+    serves: ClassVar[Serves | None] = Serves("ratio plus variance", "largest ratio plus variance")
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("n_features", "lambda_v")
-    most_classes: ClassVar[int | None] = 2
     uninformative: ClassVar[str | None] = "a sum of 0"
 
     def __init__(
@@ -360,11 +451,12 @@ class GolubVariance(_Moments):
         *,
         lambda_v: float = 1.0,
         units: Literal["data", "largest"] = "data",
+        multi_class: moments_of.Contrast = "pairwise",
         ties: Ties = "auto",
         random_state: Any = None,
     ) -> None:
         super().__init__(n_features, ties=ties, random_state=random_state)
-        self.lambda_v, self.units = lambda_v, units
+        self.lambda_v, self.units, self.multi_class = lambda_v, units, multi_class
 
     def rank(self, batch: Batch, shared: Any) -> Ranked:
         # one preference for each lambda_v, all from the same moments
@@ -388,10 +480,27 @@ class GolubVariance(_Moments):
         if not self.lambda_v >= 0:
             raise ValueError(f"Expected lambda_v to be 0 or more, got {self.lambda_v!r}.")
         relative = check_choice("units", self.units, ("data", "largest")) == "largest"
-        return moments_of.golub_variance(moments, self.lambda_v, relative=relative)
+        contrast = check_choice("multi_class", self.multi_class, CONTRASTS)
+        return moments_of.golub_variance(moments, self.lambda_v, relative=relative, contrast=contrast)
 
 
-class InformationGain(Filter):
+def class_codes(target: Target, counts: Ints, target_bins: int | None) -> Ints:
+    """The class number of each row: of its class, or of the bin of its number in this resample."""
+    if target.classes is not None or target_bins is None:
+        return target.values
+    return moments_of.quantile_codes(target.values, counts, target_bins)
+
+
+class _Information(Filter):
+    """A filter by information about classes, or about bins of numbers if their number is given."""
+
+    target_bins: int | None
+
+    def _target(self, y: Any) -> Target:
+        return checked_target(y, self.target_bins is None)
+
+
+class InformationGain(_Information):
     r"""Select the features with the most information about the class, discretized by Fayyad and Irani's rule.
 
     Features are cut into intervals inside the split, where that separates the classes well enough to pay for its
@@ -402,6 +511,9 @@ class InformationGain(Filter):
     ----------
     n_features : int, default 10
         Number of features to select, at most: features without information are never selected.
+    target_bins : int, optional
+        Number of bins of about equal size, learned from the split's rows, into which numbers to predict are cut; they
+        are refused if it is not given.
     ties : {"auto", "random", "lowest"}, default "auto"
         Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
         where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
@@ -443,20 +555,33 @@ class InformationGain(Filter):
         reference="kalousis2005",
         needs=("classes",),
     )
+    serves: ClassVar[Serves | None] = Serves("information", "information", "with `target_bins`: information about bins")
 
     uninformative: ClassVar[str | None] = "an information gain of 0"
+
+    def __init__(
+        self,
+        n_features: int = 10,
+        *,
+        target_bins: int | None = None,
+        ties: Ties = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_features, ties=ties, random_state=random_state)
+        self.target_bins = target_bins
 
     def share(self, data: Data) -> Sorted:
         return sort_columns(data.X)
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
-        weights, labels = np.empty((len(batch), batch.n_features)), batch.target.values
+        weights = np.empty((len(batch), batch.n_features))
         for row, counts in zip(weights, batch.counts, strict=True):
+            labels = class_codes(batch.target, counts, self.target_bins)
             row[:] = information(make_sample(mdl_codes(shared, labels, counts), counts), labels)
         return weights
 
 
-class SymmetricalUncertaintyFilter(Filter):
+class SymmetricalUncertaintyFilter(_Information):
     r"""Select the features of the largest symmetrical uncertainty (normalized information) with the class.
 
     Parameters
@@ -467,6 +592,9 @@ class SymmetricalUncertaintyFilter(Filter):
         Number of bins of equal width, from 2 to 256.
     bins : {"split", "full"}, default "split"
         Whether bins lie between the least and largest value of the split's rows, or of all rows.
+    target_bins : int, optional
+        Number of bins of about equal size, learned from the split's rows, into which numbers to predict are cut; they
+        are refused if it is not given.
     ties : {"auto", "random", "lowest"}, default "auto"
         Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
         where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
@@ -509,6 +637,9 @@ class SymmetricalUncertaintyFilter(Filter):
         reference="gulgezen2009",
         needs=("classes",),
     )
+    serves: ClassVar[Serves | None] = Serves(
+        "normalized information", "normalized information", "with `target_bins`: normalized information about bins"
+    )
 
     uninformative: ClassVar[str | None] = "a symmetrical uncertainty of 0"
 
@@ -518,11 +649,12 @@ class SymmetricalUncertaintyFilter(Filter):
         *,
         n_bins: int = 10,
         bins: Literal["split", "full"] = "split",
+        target_bins: int | None = None,
         ties: Ties = "auto",
         random_state: Any = None,
     ) -> None:
         super().__init__(n_features, ties=ties, random_state=random_state)
-        self.n_bins, self.bins = n_bins, bins
+        self.n_bins, self.bins, self.target_bins = n_bins, bins, target_bins
 
     def share(self, data: Data) -> NDArray[np.uint8] | None:
         return equal_width_codes(data.X, self.n_bins) if learns_on_all("bins", self.bins) else None
@@ -532,7 +664,9 @@ class SymmetricalUncertaintyFilter(Filter):
         for row, counts in zip(weights, batch.counts, strict=True):
             drawn = np.flatnonzero(counts)
             codes = equal_width_codes(batch.X, self.n_bins, drawn) if shared is None else shared[:, drawn]
-            row[:] = uncertainty(make_sample(codes, counts[drawn]), batch.target.values[drawn])
+            row[:] = uncertainty(
+                make_sample(codes, counts[drawn]), class_codes(batch.target, counts, self.target_bins)[drawn]
+            )
         return weights
 
 
@@ -572,6 +706,7 @@ class ReliefF(Filter):
     See Also
     --------
     AnovaF : Features one by one, much faster.
+    RReliefF : For numbers to predict.
 
     Notes
     -----
@@ -600,6 +735,7 @@ class ReliefF(Filter):
         reference="kononenko1994",
         needs=("classes",),
     )
+    serves: ClassVar[Serves | None] = Serves("near rows of the other class", "near rows of each other class")
 
     uninformative: ClassVar[str | None] = "a weight of 0"
     null_weight: float = ROUNDING
@@ -627,8 +763,103 @@ class ReliefF(Filter):
         weights = np.empty((len(batch), batch.n_features))
         for row, counts in zip(weights, batch.counts, strict=True):
             ranges = split_ranges(batch.X, counts) if shared is None else shared
-            row[:] = weigh_features(ranges, batch.target.values, counts, self.n_neighbors)
+            row[:] = self._weigh_features(ranges, batch.target, counts)
         return weights
+
+    def _weigh_features(self, ranges: Ranges, target: Target, counts: Ints) -> Floats:
+        """Return the weights of one resample."""
+        return weigh_features(ranges, target.values, counts, self.n_neighbors)
+
+
+class RReliefF(ReliefF):
+    r"""Select features that differ between near rows whose targets differ: ReliefF for numbers to predict.
+
+    It sees features that tell of the target together. All rows are probes; rows that equal a probe in all features,
+    such as its copies in a bootstrap sample, are never its neighbors. A constant feature weighs 0 and is never
+    selected; one that differs more where the target does not weighs less than 0, which is not the same, and comes last.
+
+    Parameters
+    ----------
+    n_features : int, default 10
+        Number of features to select, at most: features without information are never selected.
+    n_neighbors : int, default 10
+        Number of near rows that a row is compared with.
+    sigma : float, optional
+        The near row of rank r counts :math:`e^{-(r / \sigma)^2}`, relative to the others; all count the same if it is
+        not given.
+    ranges : {"split", "full"}, default "split"
+        Whether features are scaled by their range in the split's rows, or in all rows; then distances are computed once
+        for all resamples, which is much faster. The target is scaled by its range in the split's rows.
+    ties : {"auto", "random", "lowest"}, default "auto"
+        Which of equally good features to select at the cut: drawn at random, or the lowest columns. ``"auto"`` draws
+        where there is a seed, as in every study, and takes the lowest columns in a plain fit without one.
+    random_state : int, optional
+        Seed of that choice. In a study each resample has its own, unless this is set.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Weight of each feature, from -1 to 1.
+    informative_ : ndarray of bool
+        Which features carry information.
+    support_ : ndarray of bool
+        Which features are selected.
+
+    See Also
+    --------
+    ReliefF : For classes.
+    FTest : Features one by one, much faster.
+
+    Notes
+    -----
+    An estimate of the probability that a feature differs between near rows of different targets, less that between near
+    rows of similar ones; with the differences :math:`\delta` of near rows relative to the ranges, and means over them,
+
+    .. math:: W_f = \frac{\overline{\delta_y \delta_f}}{\overline{\delta_y}}
+              - \frac{\overline{(1 - \delta_y)\, \delta_f}}{1 - \overline{\delta_y}}
+
+    References
+    ----------
+    Robnik-Šikonja and Kononenko (1997, 2003).
+
+    Examples
+    --------
+    >>> from holdfast.selectors import RReliefF
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> list(RReliefF(3).fit(X, y).get_feature_names_out())
+    ['bmi', 's4', 's5']
+    """
+
+    about: ClassVar[About] = About(
+        name="rrelieff",
+        label="RReliefF",
+        summary="Differs between near rows whose targets differ; ranges=full is fast.",
+        methods="RReliefF",
+        reference="robnik1997",
+        needs=("numbers to predict",),
+    )
+    serves: ClassVar[Serves | None] = Serves(numbers="near rows whose numbers differ")
+
+    needs_classes: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        n_features: int = 10,
+        *,
+        n_neighbors: int = 10,
+        sigma: float | None = None,
+        ranges: Literal["split", "full"] = "split",
+        ties: Ties = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_features, n_neighbors=n_neighbors, ranges=ranges, ties=ties, random_state=random_state)
+        self.sigma = sigma
+
+    def _weigh_features(self, ranges: Ranges, target: Target, counts: Ints) -> Floats:
+        if self.sigma is not None and not 0 < self.sigma < np.inf:
+            raise ValueError(f"Expected sigma to be None or a positive number, got {self.sigma!r}.")
+        return weigh_features_by_numbers(ranges, target.values, counts, self.n_neighbors, self.sigma)
 
 
 class RandomSelector(Selector):
@@ -667,6 +898,7 @@ class RandomSelector(Selector):
         summary="Any, at random: a baseline.",
         methods="random choice, as a baseline",
     )
+    serves: ClassVar[Serves | None] = Serves(*["at random"] * 4)
 
     needs_classes: ClassVar[bool] = False
     draws: ClassVar[bool] = True

@@ -90,8 +90,20 @@ class LinearClassifier(ClassifierMixin, LinearRule):
         return self.classes_[decide(self.values(X))]
 
     def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes."""
+        return self.shares(self.values(X))
+
+    def shares(self, values: Floats) -> Floats:
         """Probabilities of the classes: logistic for two, scaled to a sum of one for more."""
-        return probabilities(self.values(X))
+        return probabilities(values)
+
+
+class SoftmaxClassifier(LinearClassifier):
+    """Predicts more than two classes by a multinomial model."""
+
+    def shares(self, values: Floats) -> Floats:
+        """Probabilities of the classes: exponentials of the values, scaled to a sum of one."""
+        return softmax(values, axis=1)
 
 
 def decide(values: Floats) -> NDArray[np.int64]:
@@ -202,5 +214,5 @@ def predict_rules(
         starts,
         decide(values),
         values if "decision_function" in wanted else None,
-        probabilities(values) if "predict_proba" in wanted else None,
+        models[0].shares(values) if "predict_proba" in wanted else None,
     )

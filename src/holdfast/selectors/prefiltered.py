@@ -12,12 +12,14 @@ from sklearn.base import clone
 from holdfast.declared import About
 from holdfast.selection import Selection
 from holdfast.selectors.base import (
+    AS_BASE,
     Batch,
     Data,
     FitResult,
     Ints,
     Ranked,
     Selector,
+    Serves,
     Setting,
     SharedBySetting,
     learns_on_all,
@@ -80,6 +82,7 @@ class Prefiltered(Predicts, Wrapper):
         summary="A base selector's choice among the best features of a filter, in every split.",
         methods="selection among the best features of a filter",
     )
+    serves: ClassVar[Serves | None] = AS_BASE
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("n_features", "base__")
     uninformative: ClassVar[str | None] = "no information for the base, or left out by the filter"

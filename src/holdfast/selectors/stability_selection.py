@@ -17,7 +17,19 @@ from holdfast.resampling import ComplementaryPairs, Perturbation, Split, Subsamp
 from holdfast.resampling.shuffles import TargetShuffles, q_values, tell_from_chance
 from holdfast.resampling.split import rng_of
 from holdfast.selection import Selection
-from holdfast.selectors.base import Adjusts, Batch, Data, Floats, Ints, Preference, Ranked, Selector, Setting
+from holdfast.selectors.base import (
+    AS_BASE,
+    Adjusts,
+    Batch,
+    Data,
+    Floats,
+    Ints,
+    Preference,
+    Ranked,
+    Selector,
+    Serves,
+    Setting,
+)
 from holdfast.selectors.elastic_net import ElasticNetPath
 from holdfast.selectors.wrapping import (
     Copies,
@@ -412,6 +424,7 @@ class StabilitySelection(ResamplingWrapper):
         methods="Stability Selection",
         reference="meinshausen2010",
     )
+    serves: ClassVar[Serves | None] = AS_BASE
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("threshold", "q", "pfer", "bound")
     adjusts: ClassVar[Adjusts] = "base"

@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.declared import About
 from holdfast.kernels.cox import Rows, column_concordances, score_tests, sort_rows
 from holdfast.kernels.jit import frozen
-from holdfast.selectors.base import ROUNDING, Batch, Data, Filter, Floats, Ints, check_events
+from holdfast.selectors.base import ROUNDING, Batch, Data, Filter, Floats, Ints, Serves, check_events
 from holdfast.targets import TIMES_AND_EVENTS, Target, as_survival
 
 
@@ -93,6 +93,8 @@ class CoxScore(_SurvivalFilter):
         reference="cox1972",
         needs=(TIMES_AND_EVENTS,),
     )
+    serves: ClassVar[Serves | None] = Serves(survival="score test of Cox's model")
+
     uninformative: ClassVar[str | None] = "a score statistic of 0"
     null_weight: float = ROUNDING
 
@@ -149,6 +151,8 @@ class CoxConcordance(_SurvivalFilter):
         reference="harrell1982",
         needs=(TIMES_AND_EVENTS,),
     )
+    serves: ClassVar[Serves | None] = Serves(survival="concordance")
+
     uninformative: ClassVar[str | None] = "a concordance of one half"
     null_weight: float = ROUNDING
 

@@ -26,6 +26,7 @@ from holdfast.resampling import Bootstrap, ComplementaryPairs, Perturbation, Sam
 from holdfast.resampling.split import rng_of
 from holdfast.selection import FewerFeaturesWarning, Selection, tie_ranks
 from holdfast.selectors.base import (
+    AS_BASE,
     Batch,
     BinaryProblem,
     Data,
@@ -34,6 +35,7 @@ from holdfast.selectors.base import (
     Preference,
     Ranked,
     Selector,
+    Serves,
     Setting,
     TakesGroups,
     check_choice,
@@ -438,6 +440,7 @@ class EnsembleSelector(ResamplingWrapper):
         summary="Best mean rank of a base selector over resamples.",
         methods="an ensemble of selections on resamples",
     )
+    serves: ClassVar[Serves | None] = AS_BASE
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("n_features",)
     uninformative: ClassVar[str | None] = "no information for the base in any resample"
@@ -583,6 +586,7 @@ class GroupedSelector(Wrapper):
         summary="A base selector's choice among groups of correlated features.",
         methods="selection among groups of correlated features",
     )
+    serves: ClassVar[Serves | None] = AS_BASE
 
     shared_parameters: ClassVar[tuple[str, ...]] = ()
     uninformative: ClassVar[str | None] = "no information for the base"

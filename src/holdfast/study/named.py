@@ -194,12 +194,16 @@ def _make(known: Registry[Any], name: str, parameters: Mapping[str, Any], task: 
     trust.check_memory(name, parameters)
     if name in known:
         record = known[name]
-        if task not in record.about.tasks:
+        bins = parameters.get("target_bins") is not None
+        if task not in record.about.tasks and not (bins and task == "regression"):
             others = [other for other, about in known.abouts().items() if task in about.tasks]
             served = " and ".join(record.about.tasks)
+            binned = f"; {name}:target_bins=4 takes bins of the numbers" if "target_bins" in record.parameters else ""
             raise ValueError(
-                f"Expected {a(what)} for {task} ({', '.join(others)}), got {name!r}, which is for {served}."
+                f"Expected {a(what)} for {task} ({', '.join(others)}), got {name!r}, which is for {served}{binned}."
             )
+        if task == "regression" and not bins:
+            parameters = {**getattr(record.make, "for_numbers", {}), **parameters}
         resolve = partial(_resolve_base, task=task, trust=trust)
         return _call(record.make, parameters, f"{what} {name}", {"task": task, "resolve": resolve})
     if "." not in name:

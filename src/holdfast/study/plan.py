@@ -34,8 +34,9 @@ def describe(thing: Any) -> Any:
     if isinstance(thing, (np.ndarray, pd.DataFrame, pd.Series)):
         return {"array": list(thing.shape), "sha256": digest(thing)}
     if hasattr(thing, "get_params") and not isinstance(thing, type):
-        parameters = thing.get_params(deep=False)
-        return {_path(type(thing)): {name: describe(parameters[name]) for name in sorted(parameters)}}
+        parameters, added = thing.get_params(deep=False), ADDED_PARAMETERS.get(type(thing).__name__, {})
+        known = {name: value for name, value in parameters.items() if name not in added or value != added[name]}
+        return {_path(type(thing)): {name: describe(known[name]) for name in sorted(known)}}
     if inspect.isroutine(thing) or isinstance(thing, type):
         return _path(thing) + _code(thing)
     former = FORMER_PARAMETERS.get(type(thing).__name__, {})
@@ -60,6 +61,15 @@ NAMED_IN_PLANS = {
 FORMER_NAMES = {"SplitHalves": "Halvings"}
 FORMER_PARAMETERS = {"SplitHalves": {"n_pairs": "n_halvings"}}
 """Names that stores keep for what has another name now."""
+ADDED_PARAMETERS: dict[str, dict[str, Any]] = {
+    "Golub": {"multi_class": "pairwise"},
+    "GolubVariance": {"multi_class": "pairwise"},
+    "HybridRFE": {"model": "auto", "multi_class": "multinomial"},
+    "InformationGain": {"target_bins": None},
+    "MRMR": {"relevance": "auto", "target_bins": None},
+    "SymmetricalUncertaintyFilter": {"target_bins": None},
+}
+"""Parameters that came after the first stores, with the defaults at which plans do not name them."""
 _MODULES = {name: f"holdfast.{module}" for module, names in NAMED_IN_PLANS.items() for name in names}
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -81,27 +81,42 @@ def _parts(families: Sequence[Family], estimator: Any) -> dict[str, list[Any]]:
 def check_classes(
     data: StudyData, families: Sequence[Family], estimator: Any, unsuitable: str = "raise"
 ) -> dict[str, str]:
-    """Raise if a selector or the model is for two classes only and there are more, or if a selector needs classes.
+    """Raise if a selector or the model is for two classes only and there are more, or for another kind of target.
 
     With ``unsuitable="record"`` return why selectors do not suit the data, by name, if there are others that do.
     """
     if data.task == "survival":
         return _check_survival(data, families, estimator, unsuitable)
-    if data.n_classes in (1, 2):
-        return {}
     parts = _parts(families, estimator if data.n_classes else None)
-    refuses: Callable[[Any], bool] = _two_classes_only if data.n_classes else partial(_classes_only, y=data.y)
-    refusing = {name: variants[0] for name, variants in parts.items() if all(map(refuses, variants))}
+    if data.n_classes:
+        why = {name: _why_not_classes(variants[0], data.n_classes) for name, variants in parts.items()}
+        refusing = {
+            name: variants[0] for name, variants in parts.items()
+            if all(_why_not_classes(variant, data.n_classes) for variant in variants)
+        }  # fmt: skip
+    else:
+        why = dict.fromkeys(parts, "classes, and y has numbers")
+        refusing = {
+            name: variants[0]
+            for name, variants in parts.items()
+            if all(_classes_only(variant, data.y) for variant in variants)
+        }
     if unsuitable == "record" and MODEL not in refusing and len(refusing) < len(families):
-        why = f"two classes only, and there are {data.n_classes}" if data.n_classes else "classes, and y has numbers"
-        return {name: f"{type(part).__name__} is for {why}" for name, part in refusing.items()}
+        return {name: f"{type(part).__name__} is for {why[name]}" for name, part in refusing.items()}
     if not refusing:
         return {}
     if data.classes is None:
         raise ValueError(
             f"Expected selectors for the numbers in y, got {_list_parts(refusing)}, which would take each number for a "
-            "class; give ElasticNetPath(model='linear') or SelectKBest(f_regression) (lasso or correlation on the "
-            "command line), or task='classification' if these numbers are classes."
+            "class; give FTest(), MRMR(relevance='correlation'), HybridRFE(model='linear') or "
+            "ElasticNetPath(model='linear') (f_test, mrmr, hybrid_rfe or lasso on the command line), or "
+            "task='classification' if these numbers are classes."
+        )
+    numbers = {name: part for name, part in refusing.items() if why[name].startswith("numbers")}
+    if numbers:
+        raise ValueError(
+            f"Expected selectors for the classes in y, got {_list_parts(numbers)}, for numbers to predict; selectors "
+            f"for classes are {', '.join(_multiclass_selectors())}."
         )
     labels = join_first(map(str, data.classes))
     remedies = []
@@ -147,6 +162,22 @@ def _no_survival(estimator: Any, y: Any) -> bool:
     return is_classifier(estimator) or is_regressor(estimator) or known
 
 
+def _why_not_classes(estimator: Any, n_classes: int) -> str:
+    """What a selector or model is for, if it does not take so many classes; empty if it does."""
+    if _numbers_only(estimator):
+        return "numbers to predict, and y has classes"
+    return f"two classes only, and there are {n_classes}" if n_classes > 2 and _two_classes_only(estimator) else ""
+
+
+def _numbers_only(estimator: Any) -> bool:
+    """Whether a selector of holdfast, or a part of one, takes numbers to predict only."""
+    parts = _steps(estimator) or [getattr(estimator, name, None) for name in ("base", *WRAPPED)]
+    of_numbers = isinstance(estimator, Selector) and getattr(estimator, "serves", None) is not None
+    return (of_numbers and not estimator.serves.two_classes) or any(
+        _numbers_only(part) for part in parts if hasattr(part, "fit")
+    )
+
+
 def _two_classes_only(estimator: Any) -> bool:
     steps = _steps(estimator)
     if steps is not None:
@@ -181,7 +212,7 @@ def _multiclass_selectors() -> list[str]:
     public = [getattr(selectors, name) for name in dir(selectors)]
     classes = [kind for kind in public if isinstance(kind, type) and issubclass(kind, selectors.Selector)]
     plain = [kind for kind in classes if not (inspect.isabstract(kind) or issubclass(kind, Wrapper))]
-    return [kind.__name__ for kind in plain if kind.needs_classes and kind.most_classes is None]
+    return [kind.__name__ for kind in plain if kind.needs_classes and kind.serves and kind.serves.more_classes]
 
 
 # Gaps
@@ -353,7 +384,7 @@ def _adjusts(estimator: Any, data: StudyData, ordered: bool) -> bool:
     if isinstance(estimator, Selector):
         if estimator.adjusts == "base":
             return isinstance(estimator.base, Selector) and _adjusts(estimator.base, data, ordered)
-        return estimator.adjusts is not None
+        return estimator.adjusts is not None and not (estimator.adjusts_two_classes and data.n_classes != 2)
     return getattr(estimator, "score_func", None) in (f_classif, f_regression)
 
 

@@ -42,7 +42,7 @@ from holdfast.models.scores import (
 from holdfast.resampling import Split
 from holdfast.resampling.split import take
 from holdfast.selection import FewerFeaturesWarning, Selection
-from holdfast.selectors.models import LinearClassifier, LinearRegressor, predict_rules
+from holdfast.selectors.models import LinearClassifier, LinearRegressor, SoftmaxClassifier, predict_rules
 from holdfast.study.data import StudyData
 from holdfast.study.families import fit_arguments
 from holdfast.study.memory import gc_paused
@@ -184,6 +184,7 @@ def _predict_by_selectors(
             if known[key]:
                 models[number] = model
     first = next(iter(models.values()), None)
+    models = {number: model for number, model in models.items() if type(model) is type(first)}
     wanted = scoring.wanted_answers(lambda name: hasattr(first, name)) if models else None
     if wanted is None:
         return None
@@ -197,7 +198,7 @@ def _predict_by_selectors(
 
 def _predicts_target(model: Any, data: StudyData) -> bool:
     """Whether this is a linear model of holdfast's selectors for all classes, or for numbers."""
-    if type(model) is LinearClassifier:
+    if type(model) in (LinearClassifier, SoftmaxClassifier):
         return data.classes is not None and np.array_equal(model.classes_, data.classes)
     return type(model) is LinearRegressor and data.classes is None
 

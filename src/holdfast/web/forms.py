@@ -21,10 +21,11 @@ from holdfast.options import OPTIONS as STUDY_OPTIONS
 from holdfast.options import FormOptions
 from holdfast.report.labels import SIZES, separate_words
 from holdfast.resampling import PERTURBATIONS
-from holdfast.selectors import SELECTORS
+from holdfast.selectors import SELECTORS, NamedSelector
 from holdfast.serialization import to_plain
 from holdfast.study.memory import IdentityKey
 from holdfast.targets import TASKS, TaskName
+from holdfast.text import join_words
 from holdfast.tradeoff.rules import RULES, Rule
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
@@ -220,12 +221,15 @@ class FormChoices:
     ----------
     selectors, perturbations, models, scores : tuple of FormPart
         What serves the task and the number of classes.
+    left_out : str
+        Which selectors do not, and what to do about it.
     """
 
     selectors: tuple[FormPart, ...]
     perturbations: tuple[FormPart, ...]
     models: tuple[FormPart, ...]
     scores: tuple[FormPart, ...]
+    left_out: str = ""
 
 
 def available_parts(task: TaskName, n_classes: int) -> FormChoices:
@@ -258,7 +262,18 @@ def _available_parts(task: TaskName, several: bool, registered: tuple[IdentityKe
             _form_part(model.about, _parameters(model), chosen=name == "linear") for name, model in models.items()
         ),
         scores=tuple(_form_part(SCORES[name].about, (), chosen=name == default_score) for name in scores),
+        left_out=_describe_left_out([record for name, record in SELECTORS.items() if name not in compatible], task),
     )
+
+
+def _describe_left_out(records: list[NamedSelector], task: TaskName) -> str:
+    """Say which selectors do not serve a task, and how those do that can take bins of numbers."""
+    if not records:
+        return ""
+    binned = [record.about.label for record in records if "target_bins" in record.parameters and task == "regression"]
+    bins = f" {join_words(binned)} take bins of the numbers by target_bins=, on the command line or in Python."
+    labels = join_words([record.about.label for record in records])
+    return f"Not offered, as they are not for {TASKS[task].noun}: {labels}.{bins if binned else ''}"
 
 
 def compatible_names(registry: Registry[Any], task: TaskName, several: bool) -> list[str]:
