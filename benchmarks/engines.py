@@ -19,7 +19,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import reusable_executor
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
@@ -85,7 +85,7 @@ def _describe(result: hf.StudyResult) -> pd.DataFrame:
 def _engines(workers: int) -> Iterator[tuple[str, dict[str, Any], Victim | None]]:
     """Each engine: its name, the arguments of ``run``, and how to find a worker to kill."""
     yield "this process", {"n_jobs": 1}, None
-    first = lambda: next(iter(get_reusable_executor()._processes), None)  # noqa: E731
+    first = lambda: next(iter(reusable_executor._executor._processes), None)  # noqa: E731
     yield f"joblib, {workers} processes", {"n_jobs": workers}, first
     with _cluster(workers) as client, joblib.parallel_config(backend="dask"):
         yield f"Dask, {workers} local workers", {}, lambda: next(iter(client.run(os.getpid).values()))
