@@ -7,7 +7,7 @@ import re
 import holdfast as hf
 from holdfast.serialization import to_json
 
-VOLATILE = {"seconds", "score_seconds", "version", "versions", "started", "ended", "bytes", "provenance"}
+VOLATILE = {"seconds", "score_seconds", "memory", "version", "versions", "started", "ended", "bytes", "provenance"}
 """Keys whose values tell when, how fast or with what something was computed."""
 
 
