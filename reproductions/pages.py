@@ -24,7 +24,8 @@ row for each of their tables and figures with results, and says whether it holds
 A claim is judged by one rule: our number has a 95 % interval over what could vary (resamples, data sets, seeds); the
 claim *holds* if the whole interval meets the rule, *does not hold* if no part of it does, and is *open* otherwise;
 where a paper leaves a choice open, it holds *in part* if it does for some of them. What the rule would say at half and
-at twice its threshold stands next to it. Words mean the same in all papers ([the table
+at twice its threshold stands next to it. It is judged over all seeds that were run, which are listed at the end of each
+page: what a seed changes is open. Words mean the same in all papers ([the table
 of words](#what-words-mean)). Three kinds of claims are counted apart: what the papers say of data and simulations;
 exact checks of their formulas, theorems and worked examples; and what we did beyond the papers.
 
