@@ -70,7 +70,12 @@ def make_result(
                 scores.append((number, run, metric, float(score)))
     columns = ["candidate", "split", "kind", "preference", "predictions", "seconds", "score_seconds", "note"]
     data = {"features": "a", "target": "b", "covariates": None}
-    plan = {"scoring": {metric: metric}, "perturbation": perturbation or {"perturbation": "Bootstrap"}, "data": data}
+    plan = {
+        "task": "classification",
+        "scoring": {metric: metric},
+        "perturbation": perturbation or {"perturbation": "Bootstrap"},
+        "data": data,
+    }
     meta = {
         "plan": plan, "design": design, "names": None, "n_features": n_features, "prefilter": None, "selectors": {},
         "declared": {

@@ -180,7 +180,7 @@ def test_a_nested_choice_stops_cleanly(folder):
 WRONG = {
     "study": (["nowhere.csv", "--target", "x"], "There is no file nowhere.csv"),
     "study with a score and no model": (["study", *DATA, "--score", "f1"], "A score needs a model"),
-    "study on a device": ([*DATA, "--device", "tpu"], "Expected device='cpu', 'cuda' or 'torch', got 'tpu'"),
+    "study on a device": ([*DATA, "--device", "tpu"], "Expected --device 'cpu', 'cuda' or 'torch', got 'tpu'"),
     "resume": (["runs.csv"], "got runs.csv: it is another kind of file"),
     "show": (["broken.db"], "broken.db"),
     "verify": (["nothing.db"], "Expected a study's store, got no file at nothing.db"),

@@ -334,7 +334,12 @@ ROLES = {
     "no rows": (FRAME[:0], ("ill",), {}, "one row per sample in the frame, got no rows"),
     "missing=": (FRAME, ("ill",), {"missing": "mean"}, "missing to be 'error', 'impute-median', 'drop', got 'mean'"),
     "categorical=": (FRAME, ("ill",), {"categorical": "dummies"}, "'one-hot', 'codes', 'drop', got 'dummies'"),
-    "task=": (FRAME, ("ill",), {"task": "classify"}, "'classification', 'regression', None, got 'classify'"),
+    "task=": (
+        FRAME,
+        ("ill",),
+        {"task": "classify"},
+        "'survival', None, got 'classify'",
+    ),
 }
 
 

@@ -1,11 +1,13 @@
 """Recognized models: a whole block at a time, and equal to what scikit-learn fits cell by cell."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sklearn
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone, is_classifier
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -14,9 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
+from holdfast import survival
 from holdfast.kernels.svm import svm_elimination
 from holdfast.models.block import Block
 from holdfast.models.catalog import EXACTNESS, MODELS
+from holdfast.models.cox import CoxRidge
 from holdfast.models.recognized import RECOGNIZED, recognize
 
 TABLES = ["continuous", "zeros and ones", "duplicated rows", "far from zero", "constant columns"]
@@ -469,7 +473,7 @@ def test_the_records_say_what_is_recognized():
     assert set(declared) == set(RECOGNIZED)
     for kind, exactness in declared.items():
         estimator = SVC(kernel="linear") if kind is SVC else kind()
-        found = recognize(estimator, 0 if is_regressor(estimator) else 2)
+        found = recognize(estimator, 2 if is_classifier(estimator) else 0)
         assert found.exactness == exactness
         assert exactness in EXACTNESS
 
@@ -477,8 +481,10 @@ def test_the_records_say_what_is_recognized():
 @pytest.mark.parametrize("kind", RECOGNIZED, ids=lambda kind: kind.__name__)
 def test_blocks_may_be_empty(kind):
     estimator = SVC(kernel="linear") if kind is SVC else kind()
-    n_classes = 0 if is_regressor(estimator) else 2
+    n_classes = 2 if is_classifier(estimator) else 0
     model, block = recognize(estimator, n_classes), make_block("continuous", 0, n_classes)
+    if kind is CoxRidge:
+        block = replace(block, y=survival(np.arange(len(block.y)), np.ones(len(block.y))))
     no_cells = Block(block.X, block.y, n_classes, block.counts, block.tests, np.empty(0, np.int64), [])
     found, marked = model.predict(no_cells, model.answers)
     assert (found.predict.size, marked.size) == (0, 0)

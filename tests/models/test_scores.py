@@ -201,7 +201,7 @@ def test_a_class_that_a_cell_knows_nothing_of_does_not_count(name):
     check_score(name, Tables(tables.classes, tables.truth % 2, without))
 
 
-@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("name", [name for name, record in SCORES.items() if isinstance(record.scorer, str)])
 def test_every_record_says_what_scikit_learn_s_scorer_asks(name):
     method = get_scorer(SCORES[name].scorer)._response_method
     assert SCORES[name].answers == ((method,) if isinstance(method, str) else tuple(method))

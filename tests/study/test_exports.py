@@ -175,7 +175,7 @@ def test_a_long_table_of_others_is_read_if_the_universe_is_said(tmp_path):
     runs = hf.read_preferences(file, n_features=50)
     assert (runs.n_runs, runs.n_features, runs.sizes.tolist()) == (3, 50, [2, 1, 0])
     assert runs.selected(0) == ["TP53", "KRAS"]
-    with pytest.raises(ValueError, match="n_features= "):
+    with pytest.raises(ValueError, match="give n_features="):
         hf.read_preferences(file)
 
 

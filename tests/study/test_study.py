@@ -669,7 +669,10 @@ class OnlyFits:
         (lambda: study_of({"a": SelectKBest}), "make one of it by calling the class."),
         (lambda: study_of({"a": 7}), "Expected a scikit-learn estimator as selector, got 7."),
         (lambda: study_of(random_state=None), "Expected a whole number of at least 0 as random_state"),
-        (lambda: study_of(task="clustering"), "Expected task 'classification' or 'regression', got 'clustering'."),
+        (
+            lambda: study_of(task="clustering"),
+            "Expected task 'classification', 'regression' or 'survival', got 'clustering'.",
+        ),
         (lambda: study_of(covariates=["f1"]), "Expected an estimator for covariates=['f1']"),
         (lambda: study_of(perturbation=5), "Expected a perturbation such as hf.Bootstrap(100)"),
         (lambda: hf.Candidates(anova(), {"size": [1]}), "Expected a parameter of SelectKBest in the grid, got 'size'"),

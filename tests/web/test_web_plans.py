@@ -134,7 +134,7 @@ def test_a_base_that_does_not_serve_the_task_is_replaced_by_one_that_does():
 
 def test_what_is_not_offered_is_said_with_what_to_do_about_it():
     assert available_parts("classification", 3).left_out == (
-        "Not offered, as they are not for classes: F test, RReliefF and Correlation."
+        "Not offered, as they are not for classes: F test, RReliefF, Cox score, Concordance, Cox lasso and Correlation."
     )
     said = available_parts("regression", 0).left_out
     assert said.startswith("Not offered, as they are not for numbers: ANOVA F, Signal-to-noise ratio, ")

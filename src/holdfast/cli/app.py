@@ -1,6 +1,5 @@
 """The command itself, and what all its commands share."""
 
-import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -85,7 +84,7 @@ def run(command: typer.Typer = app) -> None:
         print_stderr(f"holdfast: Not enough memory: {error}")
         raise SystemExit(2) from None
     except Exception:
-        print(visible(traceback.format_exc()), file=sys.stderr)  # the text of an error may quote a name
+        print_stderr(traceback.format_exc(), of_python=True)  # the text of an error may quote a name
         raise SystemExit(1) from None
 
 

@@ -59,9 +59,9 @@ def write_json(text: str) -> None:
     typer.echo(visible_json(text))
 
 
-def print_stderr(text: str) -> None:
-    """Print a line on stderr, where notes and errors go; parameters of Python are spelled as options."""
-    print(visible(as_options(text)), file=sys.stderr)
+def print_stderr(text: str, *, of_python: bool = False) -> None:
+    """Print a line on stderr, where notes and errors go; parameters are spelled as options, but not in code."""
+    print(visible(text if of_python else as_options(text)), file=sys.stderr)
 
 
 def console(*, stderr: bool = False) -> Any:

@@ -83,7 +83,7 @@ class CoxRidge(_RiskModel):
     >>> from holdfast.models import CoxRidge
     >>> y = hf.survival([2, 3, 5, 7, 8], [1, 1, 0, 1, 1])
     >>> CoxRidge().fit([[3.0], [1], [2], [0], [1]], y).coef_.round(3)
-    array([0.557])
+    array([0.392])
     """
 
     def __init__(self, alpha: float = 1.0) -> None:

@@ -36,7 +36,7 @@ from holdfast.study.store import estimate_bytes, open_to_write, read_plan, repai
 from holdfast.study.tables import StudyTables, make_result
 from holdfast.study.work import FastModels, Task, quantile_rows, run_block
 from holdfast.targets import TASKS, TaskName
-from holdfast.text import join_first
+from holdfast.text import join_first, join_words
 
 if TYPE_CHECKING:
     from holdfast.result import StudyResult
@@ -142,7 +142,7 @@ class Study:
                 f"Expected a whole number of at least 0 as random_state, so that a study can be repeated, got {seed!r}."
             )
         if self.task is not None and self.task not in TASKS:
-            raise ValueError(f"Expected task {' or '.join(map(repr, TASKS))}, got {self.task!r}.")
+            raise ValueError(f"Expected task {join_words([repr(task) for task in TASKS], ' or ')}, got {self.task!r}.")
         if self.fast_models not in (True, "identical", False):
             raise ValueError(f"Expected fast_models True, 'identical' or False, got {self.fast_models!r}.")
         if self.device not in ("cpu", "cuda", "torch"):
