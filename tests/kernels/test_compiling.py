@@ -43,6 +43,6 @@ def test_compiling_is_told_once_and_never_again(tmp_path, monkeypatch, selector)
 
 
 @pytest.mark.slow
-def test_a_filter_compiles_nothing_but_the_effects_of_features(tmp_path, monkeypatch):
+def test_a_filter_compiles_its_moments_its_best_columns_and_the_effects_of_features(tmp_path, monkeypatch):
     said(tmp_path, monkeypatch)
-    assert compiled(tmp_path) == {"effects._class_effects"}
+    assert compiled(tmp_path) == {"effects._class_effects", "filters._sum_classes", "filters.best_of_rows"}
