@@ -13,7 +13,7 @@ and the definitions, as the table is damaged in the text that we have. The frequ
 drawn, not printed.
 
 Thresholds were set before this run, but after an earlier one with shared bootstrap samples; what half and twice of each
-would say stands beside it.
+would say stands next to it.
 """
 
 from reproductions.nogueira2016 import measures, lasso  # noqa: I001  in the paper's order

@@ -13,7 +13,7 @@ Figures 3 to 5 are not printed, nor the second stability of Figure 5. The points
 not printed, so that what the text says of them is judged.
 
 Thresholds were set before this run, but after an earlier one with shared bootstrap samples; what half and twice of each
-would say stands beside it.
+would say stands next to it.
 """
 
 from reproductions.nogueira2018 import properties, inference, lasso, elastic_net, stability_selection, appendix  # noqa: I001

@@ -688,6 +688,18 @@ def test_adjustment_is_the_default_for_new_studies_and_older_ones_go_on_without(
         ),
         (hf.Study(HybridRFE(3, device="torch"), hf.Bootstrap(4)), Y, {"sites": SITES}, r"got hybrid_rfe \(HybridRFE\)"),
         (hf.Study({"f": SelectFromModel(RandomForestClassifier())}), Y, {"sites": SITES}, "forests and mRMR cannot be"),
+        (
+            hf.Study(HybridRFE(3), hf.Bootstrap(4)),
+            np.array(["a", "b", "c"])[np.arange(80) % 3],
+            {"sites": SITES},
+            r"or SelectKBest\(f_classif\)\), got hybrid_rfe",
+        ),
+        (
+            hf.Study(HybridRFE(3), hf.Bootstrap(4)),
+            TABLE["g0.0"].to_numpy(),
+            {"sites": SITES},
+            r"or SelectKBest\(f_regression\)\), got hybrid_rfe",
+        ),
         (hf.Study(ElasticNetPath(), adjust="within"), Y, {"sites": SITES}, r"Expected filters to .* got lasso"),
         (hf.Study(AnovaF(2), adjust="within"), Y, {}, r"Expected sites= .* with adjust='within', got none"),
         (hf.Study(AnovaF(2), adjust="inside"), Y, {"sites": SITES}, "Expected adjust=True, False or 'within'"),

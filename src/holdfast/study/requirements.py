@@ -339,7 +339,7 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
     if data.task == "survival":
         raise ValueError(
             "Expected classes or numbers to adjust the selection for covariates and sites, got survival times; give "
-            "adjust=False (--adjust no) to select as if there were none. Strata of holdfast.survival() have hazards of "
+            "adjust=False to select as if there were none. Strata of holdfast.survival() have hazards of "
             "their own."
         )
     refusing = {
@@ -352,15 +352,14 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
         known = "filters" if data.covariates is None else "filters that can be adjusted for covariates too (AnovaF)"
         raise ValueError(
             f"Expected {known} to select within sites, as adjust='within' asks, got {_list_parts(refusing)}; give "
-            "adjust=True to adjust for sites, or adjust=False (--adjust no)."
+            "adjust=True to adjust for sites, or adjust=False."
         )
     if refusing:
-        offers = (
-            "AnovaF, ElasticNetPath, StabilitySelection, SelectKBest(f_classif), or HybridRFE with variance or AnovaF "
-            "as its criterion"
-            if data.n_classes
-            else "ElasticNetPath, StabilitySelection or SelectKBest(f_regression)"
-        )
+        offers = "ElasticNetPath, StabilitySelection or SelectKBest(f_regression)"
+        if data.n_classes:
+            offers = "AnovaF, ElasticNetPath, StabilitySelection or SelectKBest(f_classif)"
+        if data.n_classes == 2:
+            offers += ", or HybridRFE with variance or AnovaF as its criterion"
         raise ValueError(
             f"Expected selectors that can be adjusted for covariates and sites ({offers}), got "
             f"{_list_parts(refusing)}; forests and mRMR cannot be. Give adjust=False to select as if there were none."
