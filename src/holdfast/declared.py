@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import wraps
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from holdfast.targets import TaskName, tasks_with
+from holdfast.targets import TASKS, TaskName
 from holdfast.text import format_percent, join_words
 
 
@@ -73,8 +73,9 @@ class About:
 
     @property
     def tasks(self) -> tuple[TaskName, ...]:
-        """The tasks that it serves, by what it needs."""
-        return tasks_with(self.needs)
+        """The tasks that it serves, by those of its needs that are of a task."""
+        wanted = set(self.needs) & frozenset().union(*(facts.needs for facts in TASKS.values()))
+        return tuple(facts.name for facts in TASKS.values() if wanted <= facts.needs)
 
     @property
     def task(self) -> TaskName | None:

@@ -4,7 +4,6 @@ A *task* says what a target holds. What differs between tasks and is a fact (a d
 is in its :class:`TaskFacts`; what is computed from the rows is in :class:`Target`.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -117,24 +116,6 @@ TASKS: dict[str, TaskFacts] = {
 """The tasks by name."""
 EFFECTS = {facts.effect.name: facts.effect for facts in TASKS.values()}
 """What effects are, by their names."""
-
-
-def tasks_with(needs: Iterable[str]) -> tuple[TaskName, ...]:
-    """Return the tasks that something with these needs serves.
-
-    Parameters
-    ----------
-    needs : iterable of str
-        What it cannot do without, as its description says.
-
-    Returns
-    -------
-    tuple of str
-        Names of tasks.
-    """
-    known = frozenset().union(*(facts.needs for facts in TASKS.values()))
-    wanted = known & set(needs)
-    return tuple(facts.name for facts in TASKS.values() if wanted <= facts.needs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -309,8 +309,7 @@ def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
 
 _declare(
     About(name="forest", label="Random forest", summary="Importance in a random forest; sizes=10 by default.",
-          methods="importance in a random forest", reference="breiman2001",
-                needs=(CLASSES_OR_NUMBERS,)),
+          methods="importance in a random forest", reference="breiman2001", needs=(CLASSES_OR_NUMBERS,)),
     RandomForestClassifier, RandomForestRegressor, sizes=10, serves=Serves(*["importance in trees"] * 3),
 )(random_forest)  # fmt: skip
 
@@ -323,73 +322,40 @@ def _import(package: str, install: str) -> Any:
         raise ValueError(f"This selector needs the package {install}: pip install {install}.") from None
 
 
-def _boosted(model: Any, k: int) -> SelectFromModel:
-    """The features of the largest importances in a boosted model."""
-    return SelectFromModel(model, threshold=-np.inf, max_features=k)
+def _declare_boosted(package: str, label: str, importance: str, estimator: str, **options: Any) -> None:
+    """Add a selector by the importances in boosted trees of another package."""
+
+    def boosted(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
+        """Make a selector by the importance of features in boosted trees.
+
+        Parameters
+        ----------
+        task : str
+            What is predicted.
+        k : int
+            Number of features to select.
+        n_estimators : int
+            Number of trees.
+        """
+        kind = "Regressor" if task == "regression" else "Classifier"
+        make = getattr(_import(package, package), f"{estimator}{kind}")
+        return SelectFromModel(make(n_estimators=n_estimators, **options), threshold=-np.inf, max_features=k)
+
+    about = About(
+        name=package, label=label, summary=f"{importance} {label}, if it is installed.",
+        methods=f"{importance[0].lower()}{importance[1:]} {label}", needs=(CLASSES_OR_NUMBERS,),
+    )  # fmt: skip
+    _declare(about, package=package, serves=Serves(*["importance in trees"] * 3))(boosted)
 
 
-@_declare(About(name="lightgbm", label="LightGBM", summary="Gain in boosted trees of LightGBM, if it is installed.",
-                methods="gain in boosted trees (LightGBM)",
-                needs=(CLASSES_OR_NUMBERS,)), package="lightgbm",
-          serves=Serves(*["importance in trees"] * 3))  # fmt: skip
-def lightgbm(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
-    """Make a selector by the gain of features in LightGBM's trees.
-
-    Parameters
-    ----------
-    task : str
-        What is predicted.
-    k : int
-        Number of features to select.
-    n_estimators : int
-        Number of trees.
-    """
-    package = _import("lightgbm", "lightgbm")
-    make = package.LGBMRegressor if task == "regression" else package.LGBMClassifier
-    return _boosted(make(n_estimators=n_estimators, importance_type="gain", n_jobs=1, verbose=-1), k)
-
-
-@_declare(About(name="xgboost", label="XGBoost", summary="Gain in boosted trees of XGBoost, if it is installed.",
-                methods="gain in boosted trees (XGBoost)",
-                needs=(CLASSES_OR_NUMBERS,)), package="xgboost",
-          serves=Serves(*["importance in trees"] * 3))  # fmt: skip
-def xgboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
-    """Make a selector by the gain of features in XGBoost's trees; classes are numbers from 0.
-
-    Parameters
-    ----------
-    task : str
-        What is predicted.
-    k : int
-        Number of features to select.
-    n_estimators : int
-        Number of trees.
-    """
-    package = _import("xgboost", "xgboost")
-    make = package.XGBRegressor if task == "regression" else package.XGBClassifier
-    return _boosted(make(n_estimators=n_estimators, importance_type="gain", n_jobs=1), k)
-
-
-@_declare(About(name="catboost", label="CatBoost", summary="Importance in CatBoost, if it is installed.",
-                methods="importance in boosted trees (CatBoost)",
-                needs=(CLASSES_OR_NUMBERS,)), package="catboost",
-          serves=Serves(*["importance in trees"] * 3))  # fmt: skip
-def catboost(task: str, k: int = 10, n_estimators: int = 100) -> SelectFromModel:
-    """Make a selector by the importance of features in CatBoost's trees.
-
-    Parameters
-    ----------
-    task : str
-        What is predicted.
-    k : int
-        Number of features to select.
-    n_estimators : int
-        Number of trees.
-    """
-    package = _import("catboost", "catboost")
-    make = package.CatBoostRegressor if task == "regression" else package.CatBoostClassifier
-    model = make(n_estimators=n_estimators, thread_count=1, verbose=False, allow_writing_files=False)
-    return _boosted(model, k)
+_declare_boosted(
+    "lightgbm", "LightGBM", "Gain in boosted trees of", "LGBM", importance_type="gain", n_jobs=1, verbose=-1
+)
+_declare_boosted("xgboost", "XGBoost", "Gain in boosted trees of", "XGB", importance_type="gain", n_jobs=1)
+_declare_boosted(
+    "catboost", "CatBoost", "Importance in boosted trees of", "CatBoost",
+    thread_count=1, verbose=False, allow_writing_files=False,
+)  # fmt: skip
 
 
 @_declare(About(name="boruta", label="Boruta", summary="Better than shuffled copies in a forest, if installed.",
