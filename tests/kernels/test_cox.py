@@ -152,6 +152,23 @@ def test_paths_meet_the_optimality_conditions(n, d, strata, ties, l1_ratio):
         assert np.abs(gradient[w == 0]).max(initial=0) <= bound * (1 + 2e-9)
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("strata", [0, 3])
+def test_copies_far_from_zero_which_differ_by_their_rounding_are_solved(seed, strata):
+    """The optimum has one of them, that of the steeper slope; the other kept coming back."""
+    rng = np.random.default_rng(seed)
+    X, y = make(45, 12, rng, strata=strata)
+    X = np.hstack([X, -X, 2.5 * X])[:, rng.permutation(36)] + 1e6 * (rng.random(36) < 0.5)
+    paths = elastic_net_paths(X, y, np.ones((1, 45)), family="cox", n_lambdas=30, lambda_min_ratio=1e-4)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    for step, level in enumerate(paths.lambdas[0]):
+        part, w = slice(*paths.indptr[step : step + 2]), np.zeros(36)
+        w[paths.indices[part]] = paths.standardized[part]
+        gradient = Z.T @ slow_slope(Z @ w, y, np.ones(45))
+        assert np.abs(gradient[w != 0] - level * np.sign(w[w != 0])).max(initial=0) <= 3e-9 * level + 1e-13
+        assert np.abs(gradient).max() <= level * (1 + 3e-9) + 1e-13
+
+
 def test_predictors_far_apart_do_not_overflow():
     y = hf.survival(np.arange(1.0, 13), np.ones(12))
     X = -np.arange(12.0)[:, None] * 1e6  # orders all events: the weight grows without end
