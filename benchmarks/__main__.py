@@ -23,6 +23,7 @@ from benchmarks import (
     rfe,
     studies,
     study,
+    survival,
 )
 from benchmarks.timing import COLUMNS, Row
 
@@ -31,6 +32,7 @@ BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of wh
 PARTS = (
     measures,
     studies,
+    survival,
     large_study,
     study,
     filters,

@@ -419,7 +419,8 @@ def survival_effects(
     maximum. Standard deviations are those of all rows, so that splits agree.
     """
     rows = sort_rows(y)
-    spread = np.array([np.nanstd(column) if np.isfinite(column).any() else 0.0 for column in columns])
+    known, spread = np.isfinite(columns).any(axis=1), np.zeros(len(columns))
+    spread[known] = np.nanstd(columns[known], axis=1)
     starts = np.concatenate([[0], np.cumsum([test.size for test in tests])])
     position = np.empty(len(y), np.int64)
     position[rows.order] = np.arange(len(y))
