@@ -44,25 +44,25 @@ def compare(about, found, probability):
     return features, pd.DataFrame([number])
 
 
-def state(kind, selector, n_sets, n=100, n_pairs=50, n_studies=300):
+def state(kind, selector, seeds, n=100, n_pairs=50, n_studies=300):
     """What is stated of data sets of a simulated kind, and what is true."""
     population = POPULATIONS[kind]
     _, probability = replication.truth(kind, selector, n, n_studies)
-    for seed in range(n_sets):
+    for seed in seeds:
         X, y = population.draw(n, np.random.default_rng([seed, n, 23]))
         made = replication.SELECTORS[selector](population.task)
         found = hf.replicability(made, X, y, n_pairs=n_pairs, random_state=seed, n_shuffles=0)
         yield compare({"kind": kind, "selector": selector}, found, probability)
 
 
-def state_real(name, n_sets, n_studies=60):
+def state_real(name, seeds, n_studies=60):
     """The same for rows of a real data set; new studies are of its other rows."""
     X, y = load_rows(name)
     n, size = SOURCES[name]
     selectors = {"F test": AnovaF(size), "F test, half": AnovaF(size // 2), "mRMR": MRMR(size)}
     if np.unique(y).size == 2 and X.shape[1] < 1000:
         selectors |= {"lasso": ElasticNetPath(n_features=size), "hybrid RFE": HybridRFE(size)}
-    for seed in range(n_sets):
+    for seed in seeds:
         mine, rest = train_test_split(np.arange(len(y)), train_size=n, stratify=y, random_state=seed)
         drawn = [
             train_test_split(rest, train_size=n, stratify=y[rest], random_state=1000 * seed + study)[0]
@@ -90,10 +90,11 @@ if __name__ == "__main__":
     options.add_argument("--real", action="store_true", help="of real data")
     options = options.parse_args()
     warnings.simplefilter("ignore")
+    seeds = range(options.sets)
     if options.real:
-        parts = [part for name in SOURCES for part in state_real(name, options.sets)]
+        parts = [part for name in SOURCES for part in state_real(name, seeds)]
     else:
-        parts = [part for kind in HELD_OUT for name in SELECTORS for part in state(kind, name, options.sets)]
+        parts = [part for kind in HELD_OUT for name in SELECTORS for part in state(kind, name, seeds)]
     features, numbers = (pd.concat(some) for some in zip(*parts, strict=True))
     print(by_step(features).to_string())
     for name, part in (("all", features), *features.groupby("selector")):
