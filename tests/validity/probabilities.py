@@ -33,14 +33,19 @@ def log_loss(stated, true):
     return float(-(true * np.log(stated) + (1 - true) * np.log(1 - stated)).mean())
 
 
-def compare(about, found, probability):
-    """A frame with a row per selected feature, and one with a row for the data set: what is stated, what is true."""
+def compare(about, found, probability, n_studies):
+    """A frame with a row per selected feature, and one with a row for the data set: what is stated, what is true.
+
+    What is true is known from so many new studies only: a number counts as covered up to two of its standard errors.
+    """
     if found.reason is not None:
         return pd.DataFrame(), pd.DataFrame()
     true, (low, high) = probability[found.frame["column"].to_numpy()], found.expected_interval
     features = pd.DataFrame({**about, "stated": found.frame["probability"].to_numpy(), "true": true})
-    covered = low - 1e-9 <= true.sum() <= high + 1e-9
-    number = {**about, "size": true.size, "expected": found.expected, "true": true.sum(), "covered": covered}
+    slack = 2 * np.sqrt((true * (1 - true)).sum() / n_studies) + 1e-9
+    covered = low - slack <= true.sum() <= high + slack
+    number = {**about, "size": true.size, "expected": found.expected, "true": true.sum(), "low": low, "high": high}
+    number["covered"] = covered
     return features, pd.DataFrame([number])
 
 
@@ -52,7 +57,7 @@ def state(kind, selector, seeds, n=100, n_pairs=50, n_studies=300):
         X, y = population.draw(n, np.random.default_rng([seed, n, 23]))
         made = replication.SELECTORS[selector](population.task)
         found = hf.replicability(made, X, y, n_pairs=n_pairs, random_state=seed, n_shuffles=0)
-        yield compare({"kind": kind, "selector": selector}, found, probability)
+        yield compare({"kind": kind, "selector": selector}, found, probability, n_studies)
 
 
 def state_real(name, seeds, n_studies=60):
@@ -71,7 +76,7 @@ def state_real(name, seeds, n_studies=60):
         again = select_on(X, y, selectors, drawn)
         for label, selector in selectors.items():
             found = hf.replicability(selector, X[mine], y[mine], n_pairs=50, random_state=seed, n_shuffles=0)
-            yield compare({"kind": name, "selector": label}, found, again[label].mean(axis=0))
+            yield compare({"kind": name, "selector": label}, found, again[label].mean(axis=0), n_studies)
 
 
 def by_step(features):
