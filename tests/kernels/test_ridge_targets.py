@@ -136,6 +136,15 @@ def test_a_row_that_counts_twice_is_two_rows_and_a_path_depends_on_no_other(fami
     np.testing.assert_allclose(again.weight[0], both.weight[0], rtol=1e-6, atol=1e-9)
 
 
+def test_where_columns_lie_does_not_matter_to_survival_times():
+    X, y, counts = make_data(40, 90, "cox")
+    sizes, run = [elimination_sizes(90, 4, 0.3)], objective("cox").run
+    near, far = (ridge_eliminations(scale_data(X + by, "full"), y, counts, sizes, C=1, run=run) for by in (0, 1e6))
+    assert not far.unsolved.any()
+    assert far.smallest_size.tolist() == near.smallest_size.tolist()
+    np.testing.assert_allclose(far.weight, near.weight, atol=1e-6)
+
+
 @pytest.mark.parametrize(("n", "d"), SHAPES)
 @pytest.mark.parametrize("scale", ["split", "full"])
 def test_numbers_next_to_covariates_are_what_these_leave_of_them(n, d, scale):

@@ -481,7 +481,8 @@ class Objective(NamedTuple):
         times = None
         if self.family == "cox":
             order, *times = sort_rows(y)
-            XT, y, counts, free, n_free = XT[:, order], times[0], counts[:, order], free[:, :0], 0 * n_free
+            XT = XT[:, order] - XT.mean(axis=1, keepdims=True)  # only differences count, and these keep their digits
+            y, counts, free, n_free = times[0], counts[:, order], free[:, :0], 0 * n_free
         y = np.asarray(y, np.float64)
         if self.family in ("numbers", "cox"):
             outcome = outcome._replace(
