@@ -277,8 +277,10 @@ def anova_f(moments: Moments) -> Floats:
     """
     n_classes = np.count_nonzero(moments.size, axis=-1)[..., None]
     n_free = moments.size.sum(axis=-1)[..., None] - n_classes
-    between, within = _between(moments), moments.scatter.sum(axis=-2)
-    between /= np.maximum(n_classes - 1, 1)
+    between, scatter = _between(moments), moments.scatter
+    within = scatter[..., 0, :] + scatter[..., 1, :] if scatter.shape[-2] == 2 else scatter.sum(axis=-2)
+    if n_classes.max() > 2:
+        between /= np.maximum(n_classes - 1, 1)
     within /= np.where(n_free > 0, n_free, 1)
     return _ratio(between, within, (n_classes > 1) & (n_free > 0))
 
