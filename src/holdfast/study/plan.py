@@ -121,8 +121,7 @@ def digest(array: Any) -> str:
         ).hexdigest()
     values = np.asarray(array)
     if values.dtype.kind in "OUST":
-        values = np.asarray([repr(item) for item in values.ravel().tolist()], dtype=str)
-        summed.update("\0".join(values).encode())
+        summed.update("\0".join(map(repr, values.ravel().tolist())).encode())
     else:
         rows = np.atleast_1d(values)
         at_once = max(1, DIGESTED // max(1, rows[:1].nbytes))
