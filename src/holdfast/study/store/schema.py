@@ -117,10 +117,10 @@ class Table:
         """
         kinds = [set(map(type, column)) for column in columns]
         n_rows = len(columns[0]) if columns else 0
+        rows_of_types: dict[tuple[type, ...], Any] = {}
         if all(len(kind) == 1 for kind in kinds) and n_rows:
-            rows_of_types = {tuple(kind.pop() for kind in kinds): range(n_rows)}
+            rows_of_types[tuple(kind.pop() for kind in kinds)] = range(n_rows)
         else:
-            rows_of_types = {}
             for row, types in enumerate(zip(*[map(type, column) for column in columns], strict=True)):
                 rows_of_types.setdefault(types, []).append(row)
         checksums: list[int | None] = [None] * n_rows
