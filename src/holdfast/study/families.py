@@ -325,6 +325,11 @@ class Family:
         """The selector."""
         return self.candidates.selector
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the selector is one of holdfast's."""
+        return type(self.selector).__module__.startswith("holdfast.")
+
     @cached_property
     def traits(self) -> BatchTraits:
         """What the selector offers; defaults for what it does not name."""
@@ -462,8 +467,7 @@ class Family:
             companions = [ordering.fitted for ordering in self.orderings if not wanted.isdisjoint(ordering.fitted)]
             fitted = sorted(wanted.union(*companions))
             parameters = [self.fitted_settings[setting] for setting in fitted]
-            is_ours = type(self.selector).__module__.startswith("holdfast.")
-            with gc_paused() if is_ours else nullcontext():
+            with gc_paused() if self.is_ours else nullcontext():
                 try:
                     if data.feature_groups is None:
                         X = self._numbers(data)
