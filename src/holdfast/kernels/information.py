@@ -592,7 +592,7 @@ def _forward(tables, V, unit, negligible, among, tie_ranks, quotient, alphas, or
     codes, by_row, weights, counts, entries, marginals = tables
     d, n_codes = V.size, 0
     for code in codes.flat:
-        n_codes = max(n_codes, np.int64(code) + 1)
+        n_codes = max(n_codes, int(code) + 1)
     counted, times = np.empty((codes.shape[1] + 1, WIDTH), np.uint8), np.empty((MANY_VALUES + 1, WIDTH), np.uint8)
     cells, labels = np.zeros((4, n_codes * n_codes), np.uint32), np.empty(codes.shape[1], np.uint32)
     place, n_known, known = np.full(d, -1), 0, np.empty((order.size, d), np.int64)  # takes no room before it is filled

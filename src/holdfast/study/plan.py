@@ -216,7 +216,7 @@ def digest(array: Any) -> str:
         rows = np.atleast_1d(values)
         at_once = max(1, DIGESTED // max(1, rows[:1].nbytes))
         for begin in range(0, len(rows), at_once):  # without a copy of the whole
-            summed.update(np.ascontiguousarray(rows[begin : begin + at_once]).reshape(-1).view(np.uint8))
+            summed.update(np.ascontiguousarray(rows[begin : begin + at_once]).reshape(-1).view(np.uint8).data)
     summed.update(repr(np.shape(array)).encode())
     return summed.hexdigest()
 

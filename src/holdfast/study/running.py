@@ -402,15 +402,15 @@ class StudyRun:
                     scored = {outcome.split for outcome in result.outcomes if outcome.score.scores}
                     queue.record(task, result, self._score_guesses(scored - guessed))
                     guessed |= scored
-                    failed = [outcome for outcome in result.outcomes if outcome.failure] if on_error == "raise" else []
+                    report(queue.progress)
+                    for outcome in result.outcomes if on_error == "raise" else ():
+                        if outcome.failure is not None:
+                            name, failure = self.families[outcome.family].names[outcome.candidate], outcome.failure
+                            raise StudyError(
+                                f"{name} failed on split {outcome.split} ({failure.stage}): {failure.error}. What was "
+                                f"finished is stored; on_error='record' goes on after failures.\n\n{failure.traceback}"
+                            )
                     del result  # before garbage is looked for again
-                report(queue.progress)
-                for outcome in failed:
-                    name, failure = self.families[outcome.family].names[outcome.candidate], outcome.failure
-                    raise StudyError(
-                        f"{name} failed on split {outcome.split} ({failure.stage}): {failure.error}. What was "
-                        f"finished is stored; on_error='record' goes on after failures.\n\n{failure.traceback}"
-                    )
         finally:
             results.close()
 
