@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.kernels.cox import concordance, ridge_risks
+from holdfast.kernels.cox import concordance
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import UNSCALED, Cells
+from holdfast.kernels.regression import ridge_risks
 from holdfast.models.block import Floats
 from holdfast.targets import as_survival
 
