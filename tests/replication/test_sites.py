@@ -55,7 +55,8 @@ def test_the_agreement_of_halved_sites_is_that_of_fits_to_their_rows():
     def best(half):
         rows = np.flatnonzero(np.isin(sites, list(half)))
         site = sites[rows][:, None] == np.unique(sites[rows])[1:]
-        f = partial_f(adjusted(X[rows], 1.0 * (y[rows][:, None] == [0, 1]), 1.0 * site))[0]
+        shared = adjusted(X[rows], 1.0 * (y[rows][:, None] == [0, 1]), 1.0 * site)
+        f = partial_f(shared, np.ones((1, rows.size)))[0][0]
         return set(np.argsort(-f)[:6])
 
     shared = [len(best(half) & best({0, 1, 2, 3} - set(half))) for half in ([0, 1], [0, 2], [0, 3])]
@@ -86,7 +87,8 @@ def test_selections_at_single_sites_are_compared_within_and_between_them():
     halves = halve_rows(data, sites, 10, 0)
 
     def members(rows):
-        f = partial_f(adjusted(X[rows], 1.0 * (y[rows][:, None] == [1]), np.empty((rows.size, 0))))[0]
+        shared = adjusted(X[rows], 1.0 * (y[rows][:, None] == [1]), np.empty((rows.size, 0)))
+        f = partial_f(shared, np.ones((1, rows.size)))[0][0]
         return np.isin(np.arange(30), np.argsort(-f)[:6])
 
     within, between = [], []

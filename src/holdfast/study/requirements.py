@@ -371,7 +371,7 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
 
 
 def _adjusts(estimator: Any, data: StudyData, ordered: bool) -> bool:
-    """Whether a selector can be adjusted: by its formula, by a fit to residuals, or by scores of single features."""
+    """Whether a selector can be adjusted: by its formula, or by scores of single features."""
     if data.within:
         weighs = isinstance(estimator, Filter) and type(estimator).rank is Filter.rank
         return weighs and (data.covariates is None or estimator.adjusts is not None)
