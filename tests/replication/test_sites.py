@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import LeaveOneGroupOut
 
 import holdfast as hf
@@ -129,6 +130,19 @@ def test_a_single_new_site_is_asked_by_leaving_one_out():
     assert result.n_splits == 5
     for site, split in enumerate(result.splits.itertuples()):
         assert split.test_rows.tolist() == np.flatnonzero(sites == site).tolist()
+
+
+@pytest.mark.parametrize("ask", [hf.replicability, hf.replication.site_replicability])
+def test_weights_of_rows_count(ask):
+    X, y, sites = draw(4)
+    weights = np.where(sites == 0, 1000.0, 0.001)
+    plain, weighted = (
+        ask(hf.Study(AnovaF(4), adjust=False), X, y, sites=sites, n_pairs=10, **given)
+        for given in ({}, {"sample_weight": weights})
+    )
+    assert plain.agreement != weighted.agreement
+    with pytest.raises(ValueError, match="SelectKBest"):
+        ask(SelectKBest(k=4), X, y, sites=sites, n_pairs=10, sample_weight=weights)
 
 
 def test_the_command_answers_for_both(tmp_path, printed_by):

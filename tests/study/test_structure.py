@@ -759,7 +759,7 @@ def test_sites_are_a_column_of_a_table():
     table = hf.read_table(frame, "y", sites="center")
     result = hf.Study(AnovaF(2), hf.Bootstrap(4)).run(table)
     assert result.feature_names == list(TABLE.columns)
-    assert any(note == "Rows come from 4 sites, of 20 to 20 rows." for note in result.data.notes)
+    assert any(note == "Rows come from 4 sites of 20 rows." for note in result.data.notes)
 
 
 # Selectors of packages that are no dependencies

@@ -89,13 +89,15 @@ def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: 
         return
     if argument == "target" and not options.transpose:
         _check_orientation(name, frame, options)
-    hint = did_you_mean(name, frame.columns)
+    hint, parts = did_you_mean(name, frame.columns), [part.strip() for part in name.split(",")]
+    if argument not in ROLES and len(parts) > 1 and all(part in frame.columns for part in parts):
+        hint = f"; these are several: give {argument}={parts}."
     if argument == "target" and options.transpose and not hint.endswith("?"):
         sentence = f"No row of the table is named {quoted(name)}."
         rows = [guess.name for guess in guessing.guess_targets(frame) if guess.kind == "classes"]
         question = ask_role("target", sentence, rows) if rows else None
         raise refuse("no-row", question=question, name=name, options=options, rows=frame.columns, why=sentence)
-    if not hint.endswith("?"):
+    if hint == ".":
         numbers = all(isinstance(as_number(column), float) for column in frame.columns)
         hint = (
             "; these are numbers: add a header."

@@ -334,7 +334,8 @@ def describe_structure(data: StudyData) -> list[str]:
         notes.append(f"Rows have weights, from {low:.3g} to {high:.3g}, in selectors, models and scores.")
     if data.sites is not None:
         rows = np.unique(data.sites, return_counts=True)[1]
-        notes.append(f"Rows come from {rows.size} sites, of {rows.min()} to {rows.max()} rows.")
+        sizes = " to ".join(dict.fromkeys([f"{rows.min():,}", f"{rows.max():,}"]))
+        notes.append(f"Rows come from {format_count(rows.size, 'site')} of {sizes} rows.")
     if data.adjusts:
         what = [
             *(["the covariates"] if data.covariates is not None else []),
