@@ -151,4 +151,10 @@ def test_the_command_answers_for_both(tmp_path, printed_by):
     table.to_csv(tmp_path / "t.csv", index=False)
     arguments = ("replicate", str(tmp_path / "t.csv"), "--target", "ill", "--sites", "center", "-s", "anova:k=3")
     printed = printed_by(*arguments, "--pairs", "20", "--quiet", code=0).out
-    assert "At other sites a new study of this size would be expected to select" in " ".join(printed.split())
+    printed = " ".join(printed.split())
+    assert "At other sites a new study of this size would be expected to select" in printed
+    assert "Selections from halves of one site agree" in printed
+    table[table["center"] < 3].to_csv(tmp_path / "t.csv", index=False)
+    few = " ".join(printed_by(*arguments, "--pairs", "20", "--shuffles", "0", "--quiet", code=0).out.split())
+    assert "other sites would select is not known: at least 4 sites can be halved, got 3. At the same sites:" in few
+    assert "A new study of this size would be expected to select" in few

@@ -1006,7 +1006,10 @@ def make_weights(column: "pd.Series[Any]") -> NDArray[np.float64]:
 
 
 def read_feature_groups(path: str | Path) -> dict[str, list[str]]:
-    """Read groups of columns from a table with a row for each column: its name, then that of its group."""
+    """Read groups of columns from a table with a row for each column: its name, then that of its group.
+
+    A first line that names a group of other lines is no header, but such a line too.
+    """
     table = load_frame(path, row="column").frame.astype(object)
     if table.shape[1] < 2:
         raise ValueError(
@@ -1015,6 +1018,9 @@ def read_feature_groups(path: str | Path) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for column, group in table.iloc[:, :2].dropna().itertuples(index=False, name=None):
         groups.setdefault(str(group), []).append(str(column))
+    column, group = map(str, table.columns[:2])
+    if group in groups:
+        groups[group].insert(0, column)
     return groups
 
 

@@ -563,6 +563,8 @@ def group_columns(given: Any, columns: list[str], weight: GroupWeight = "largest
                 "for a column that belongs to none."
             )
         group_of = {name: str(group) for name, group in zip(columns, listed, strict=True) if not pd.isna(group)}
+    if not group_of:
+        raise ValueError("Expected a group of some column in feature_groups=, got none; leave it out.")
     for name in columns:
         if (name in group_of.values() and group_of.get(name, name) != name) or (
             name not in group_of and name in group_of.values()

@@ -408,10 +408,12 @@ def check_made_columns(data: StudyData, families: Sequence[Family]) -> None:
 
 
 def _try_steps(selector: Any, data: StudyData) -> None:
-    """Fit the steps of a pipeline before the last one to some of the rows, and follow the columns through them."""
+    """Fit the steps before the last one that selects, or the last, to some rows, and follow columns through them."""
     while not hasattr(selector, "steps") and hasattr(selector, "estimator"):
         selector = selector.estimator  # of a search over the pipeline
-    steps = [step for step in _steps(selector) or () if not hasattr(step, "get_support")][:-1]
+    steps = _steps(selector) or []
+    selecting = [number for number, step in enumerate(steps) if _selects(step)]
+    steps = [step for step in steps[: selecting[-1] if selecting else -1] if not hasattr(step, "get_support")]
     n_rows, made = len(data.y), Made(np.arange(len(data.columns)), data.columns)
     few = np.unique(np.linspace(0, n_rows - 1, min(n_rows, TRIAL_ROWS)).astype(np.int64))
     X, y = take(data.X, few), data.y[few]
@@ -437,6 +439,10 @@ def _steps(estimator: Any) -> list[Any] | None:
     if not hasattr(estimator, "steps"):
         return None
     return [step for _, step in estimator.steps if step is not None and step != "passthrough"]
+
+
+def _selects(step: Any) -> bool:
+    return hasattr(step, "get_support") or any(map(_selects, _steps(step) or ()))
 
 
 def _tags(estimator: Any) -> Any:
