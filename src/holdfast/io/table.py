@@ -20,6 +20,7 @@ from holdfast.io.doubts import (
     describe_equal_rows,
     find_doubts,
     find_equal_rows,
+    is_batch,
     note_repeats,
     settle_doubts,
     warn_of_doubts,
@@ -102,7 +103,7 @@ def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: 
         hint = (
             "; these are numbers: add a header."
             if numbers
-            else f"; give {argument}= one of these names{_likely_target(frame)}."
+            else f"; give {argument}= one of these names{_likely_target(frame) if argument == 'target' else ''}."
         )
     role = f"{argument} column" if argument in ROLES else f"{argument}= column"
     names = [guess.name for guess in guessing.guess_targets(frame)] if argument == "target" else list(frame.columns)
@@ -248,7 +249,9 @@ def _check_categories(others: pd.DataFrame, options: TableOptions) -> None:
             row = next(is_text, 0)
             texts.append(f"{name!r} ({column.iloc[row]!r} at row {row})")
         why = f"The column {shown} holds" if len(texts) == 1 else f"{len(texts)} columns {shown} hold"
-        raise refuse("texts", options=options, count=len(texts), texts=join_first(texts), why=why)
+        batch = next((name for name in others if options.sites is None and is_batch(str(name))), None)
+        batches = f" As {batch!r} is named like a batch or a site: sites={batch!r} adjusts for it." if batch else ""
+        raise refuse("texts", options=options, count=len(texts), texts=join_first(texts), why=why, batches=batches)
 
 
 # Missing values

@@ -351,8 +351,8 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
     if refusing and data.within:
         known = "filters" if data.covariates is None else "filters that can be adjusted for covariates too (AnovaF)"
         raise ValueError(
-            f"Expected {known} to select within sites, as adjust='within' asks, got {_list_parts(refusing)}; give "
-            "adjust=True to adjust for sites, or adjust=False."
+            f"Expected {known} to select within sites, as adjust='within' or the study in the store asks, got "
+            f"{_list_parts(refusing)}; give adjust=True to adjust for sites, or adjust=False."
         )
     if refusing:
         offers = "ElasticNetPath, StabilitySelection or SelectKBest(f_regression)"
