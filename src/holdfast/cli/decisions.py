@@ -247,7 +247,7 @@ def replicate(
 
     For a stored study, the result is added to its store and report.
     """
-    from holdfast.replication.sites import FEWEST_SITES
+    from holdfast.replication.running import FEWEST_SITES
     from holdfast.tradeoff.selected import default_candidate
 
     store, (chosen, table, study) = plan_for(data, typed, allow, quiet)

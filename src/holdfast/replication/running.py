@@ -103,13 +103,6 @@ def _warn_of_rarest(counts: Sequence[tuple[Any, int]], noun: str) -> list[str]:
     return [f"A half has only {few} of class {label}: with fewer than {FEWEST_OF_CLASS}, halves say little."]
 
 
-def warn_of_sites(data: StudyData) -> list[str]:
-    """State that halves share all sites."""
-    n_sites = 0 if data.sites is None else len(np.unique(data.sites))
-    same = f"The new study is one at the same {n_sites} sites; one at other sites may select fewer of these features."
-    return [same] if n_sites else []
-
-
 def warn_of_dependent_rows(data: StudyData) -> list[str]:
     """State how many rows are copies of others; with groups, name the class of which there are few."""
     n = len(data.y)
@@ -173,6 +166,8 @@ SAME_SIZE = 0.9
 """Halves of shuffled targets select at least this share of the number of features, or nothing is said."""
 NOTEWORTHY = 0.1
 """Agreement with a shuffled target above which there is a caution, if it is at least half of that with the true one."""
+FEWEST_SITES = 4
+"""With fewer, halves of the sites say nothing of the spread of sites."""
 SHUFFLE = 7
 """Stream of random numbers for the order of the target."""
 
@@ -487,11 +482,15 @@ def replicability(
     jackknife = _leave_groups_out(plan, given, data, top, progress=progress, **running) if thorough else 0.0
     X_of_features = data.X if plan.feature_groups is None else None  # of a group there is no one column
     estimate = _estimate_from_split_halves(result, result.candidates[0], level, top, X_of_features, others, jackknife)
+    at_same_sites = [] if data.sites is None else [
+        f"The new study is one at the same {len(np.unique(data.sites))} sites; one at other sites may select fewer of "
+        "these features."
+    ]  # fmt: skip
     estimate = replace(
         estimate,
         cautions=(
             *warn_of_cut(result, cut),
-            *warn_of_sites(data),
+            *at_same_sites,
             *warn_of_dependent_rows(data),
             *estimate.cautions,
         ),

@@ -21,7 +21,7 @@ from holdfast.inference.intervals import Interval, check_level
 from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FASTEST, GROWTH, SLOWEST, FrequencyProfile, SplitHalfAgreements
 from holdfast.replication.result import Replicability, estimate_replicability
-from holdfast.replication.running import of_rows, read_runs
+from holdfast.replication.running import FEWEST_SITES, of_rows, read_runs
 from holdfast.resampling.kinds import find_copies
 from holdfast.resampling.split import rng_of
 from holdfast.result_base import ResultMixin
@@ -33,8 +33,8 @@ from holdfast.text import format_number
 from holdfast.tradeoff.final import study_of_candidate
 from holdfast.tradeoff.selected import default_candidate
 
-FEWEST_SITES, FEWEST_FOR_INTERVAL = 4, 6
-"""Sites below which whole sites are not halved, and below which a jackknife over sites has no interval."""
+FEWEST_FOR_INTERVAL = 6
+"""Sites below which a jackknife over sites has no interval."""
 JACKKNIFE_PAIRS = 40
 """Pairs of halves that are repeated without each site."""
 SITE_PAIRS = 10
