@@ -324,8 +324,9 @@ def adjusted_scatter(shared: Adjusted, counts: NDArray[Any]) -> Scatter:
     squares, left, explained = np.empty((3, len(weights), shared.unit.size))
     drawn = frozen(weights, np.float64), frozen(bases * roots, np.float64)
     _divide_squares(shared.values, *drawn, q, squares, left, explained)
-    for resample in np.flatnonzero((left - explained < LOST * squares).any(axis=1)).tolist():
-        lost = np.flatnonzero((left - explained)[resample] < LOST * squares[resample])
+    is_lost = left - explained < LOST * squares
+    for resample in np.flatnonzero(is_lost.any(axis=1)).tolist():
+        lost = np.flatnonzero(is_lost[resample])
         rows = np.flatnonzero(weights[resample])
         of_covariates, of_target = bases[resample, rows, :q], bases[resample, rows, q:]
         values = shared.values[np.ix_(rows, lost)] * roots[resample, rows]
@@ -443,7 +444,8 @@ def partial_variance(shared: Adjusted, counts: NDArray[Any]) -> Floats:
 def _bases(designs: Floats, q: int) -> Floats:
     """Orthonormal columns that span the same as the first q of each design, then as all; zeros for what depends."""
     n, width = designs.shape[1:]
-    designs = np.pad(designs, ((0, 0), (0, max(0, width - n)), (0, 0)))
+    if n < width:
+        designs = np.pad(designs, ((0, 0), (0, width - n), (0, 0)))
     bases, upper = np.linalg.qr(designs)
     depends = np.abs(np.diagonal(upper, axis1=1, axis2=2)) <= 1e-6 * np.linalg.norm(upper, axis=1)
     for resample in np.flatnonzero(depends.any(axis=1)).tolist():
