@@ -202,6 +202,7 @@ def test_selectors_are_listed():
         ([*STUDY, "--estimator", "kn"], "did you mean 'knn'?"),
         ([*STUDY, "--estimator", "logistic"], "Expected an estimator (knn, "),
         ([*TEXTS, "-s", "anova"], "pass --index 'name' or --ignore 'name'."),
+        ([*TEXTS, "--ignore", "name,sex"], "these are several: give --ignore 'name' --ignore 'sex'."),
         (
             [*TEXTS, "--index", "name"],
             "pass --categorical 'one-hot', 'codes' or 'drop', or leave columns out with --ig",

@@ -327,7 +327,7 @@ ROLES = {
         FRAME,
         ("ill",),
         {"ignore": "ill"},
-        "'ill' in two of target, groups, index, ignore and covariates",
+        "'ill' in two of target, groups, sites, weights, index, ignore and covariates",
     ),
     "target as group": (FRAME, ("ill",), {"groups": "ill"}, "'ill' in two of target"),
     "no features": (FRAME[["ill"]], ("ill",), {}, "at least one feature besides the target in the frame"),
@@ -366,6 +366,13 @@ def test_text_is_refused_with_its_place():
         "Expected numbers in the frame, got text in 2 columns: 'dose' ('low' at row 2), 'sex' ('f' at row 0); pass "
         "categorical='one-hot', 'codes' or 'drop', or leave columns out with ignore=."
     )
+
+
+def test_texts_that_are_named_like_a_batch_may_be_sites():
+    told = message(changed(site=["c", "a", "b", "c"]), "ill")
+    assert told.endswith("with ignore=. As 'site' is named like a batch or a site: sites='site' adjusts for it.")
+    both = changed(site=["c", "a", "c", "a"], plate=["a", "b", "a", "b"])
+    assert "named like" not in message(both, "ill", sites="site")
 
 
 def test_one_hot():

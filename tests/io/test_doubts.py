@@ -289,6 +289,12 @@ def test_measured_markers_keep_their_trust_and_copies_with_noise_do_not():
     assert {doubt.feature: doubt.withholds_trust for doubt in doubts} == {"marker": False, "copy": True}
 
 
+def test_sites_settle_a_column_that_is_named_like_a_batch():
+    plate = np.arange(N) % 4 + 1
+    assert hf.read_table(FRAME.assign(plate=plate), "status").record.options == ["ignore", "sites", "treat_as_feature"]
+    assert hf.read_table(FRAME.assign(plate=plate), "status", sites="plate").record.options == []
+
+
 def test_a_code_for_missing_values_is_named_and_can_be_read_as_missing():
     age = RNG.integers(30, 80, N).astype(float)
     age[[2, 5]] = -999

@@ -135,6 +135,14 @@ def test_covariates_are_kept_or_nothing_is_said():
         assert found.frame["q"].notna().all() == known
 
 
+def test_targets_are_shuffled_within_sites():
+    X, y = draw()
+    study = hf.Study(hf.selectors.AnovaF(8), adjust=False)
+    found = hf.replicability(study, X, y, sites=np.where(y, "north", "south"), n_pairs=10, n_shuffles=10)
+    assert "only 1 different order among rows of equal" in found.shuffled.reason
+    assert "The new study is one at the same 2 sites; one at other sites may select fewer" in found.cautions[0]
+
+
 def test_three_classes_and_numbers_have_answers():
     X, y = draw(n=120)
     by_class = hf.replicability(hf.selectors.AnovaF(8), X, np.arange(120) % 3, n_pairs=10, n_shuffles=10)

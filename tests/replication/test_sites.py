@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import LeaveOneGroupOut
 
 import holdfast as hf
@@ -55,7 +56,8 @@ def test_the_agreement_of_halved_sites_is_that_of_fits_to_their_rows():
     def best(half):
         rows = np.flatnonzero(np.isin(sites, list(half)))
         site = sites[rows][:, None] == np.unique(sites[rows])[1:]
-        f = partial_f(adjusted(X[rows], 1.0 * (y[rows][:, None] == [0, 1]), 1.0 * site))[0]
+        shared = adjusted(X[rows], 1.0 * (y[rows][:, None] == [0, 1]), 1.0 * site)
+        f = partial_f(shared, np.ones((1, rows.size)))[0][0]
         return set(np.argsort(-f)[:6])
 
     shared = [len(best(half) & best({0, 1, 2, 3} - set(half))) for half in ([0, 1], [0, 2], [0, 3])]
@@ -86,7 +88,8 @@ def test_selections_at_single_sites_are_compared_within_and_between_them():
     halves = halve_rows(data, sites, 10, 0)
 
     def members(rows):
-        f = partial_f(adjusted(X[rows], 1.0 * (y[rows][:, None] == [1]), np.empty((rows.size, 0))))[0]
+        shared = adjusted(X[rows], 1.0 * (y[rows][:, None] == [1]), np.empty((rows.size, 0)))
+        f = partial_f(shared, np.ones((1, rows.size)))[0][0]
         return np.isin(np.arange(30), np.argsort(-f)[:6])
 
     within, between = [], []
@@ -129,10 +132,29 @@ def test_a_single_new_site_is_asked_by_leaving_one_out():
         assert split.test_rows.tolist() == np.flatnonzero(sites == site).tolist()
 
 
+@pytest.mark.parametrize("ask", [hf.replicability, hf.replication.site_replicability])
+def test_weights_of_rows_count(ask):
+    X, y, sites = draw(4)
+    weights = np.where(sites == 0, 1000.0, 0.001)
+    plain, weighted = (
+        ask(hf.Study(AnovaF(4), adjust=False), X, y, sites=sites, n_pairs=10, **given)
+        for given in ({}, {"sample_weight": weights})
+    )
+    assert plain.agreement != weighted.agreement
+    with pytest.raises(ValueError, match="SelectKBest"):
+        ask(SelectKBest(k=4), X, y, sites=sites, n_pairs=10, sample_weight=weights)
+
+
 def test_the_command_answers_for_both(tmp_path, printed_by):
     X, y, sites = draw(4, d=16)
     table = pd.DataFrame(X).add_prefix("g").assign(ill=np.where(y, "yes", "no"), center=sites)
     table.to_csv(tmp_path / "t.csv", index=False)
     arguments = ("replicate", str(tmp_path / "t.csv"), "--target", "ill", "--sites", "center", "-s", "anova:k=3")
     printed = printed_by(*arguments, "--pairs", "20", "--quiet", code=0).out
-    assert "At other sites a new study of this size would be expected to select" in " ".join(printed.split())
+    printed = " ".join(printed.split())
+    assert "At other sites a new study of this size would be expected to select" in printed
+    assert "Selections from halves of one site agree" in printed
+    table[table["center"] < 3].to_csv(tmp_path / "t.csv", index=False)
+    few = " ".join(printed_by(*arguments, "--pairs", "20", "--shuffles", "0", "--quiet", code=0).out.split())
+    assert "other sites would select is not known: at least 4 sites can be halved, got 3. At the same sites:" in few
+    assert "A new study of this size would be expected to select" in few

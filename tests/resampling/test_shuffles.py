@@ -48,6 +48,10 @@ def test_rows_change_places_only_among_equal_covariates():
     ("options", "reason"),
     [
         ({"covariates": np.arange(40.0)[:, None]}, "only 1 different order among rows of equal covariates; cov"),
+        (
+            {"covariates": np.maximum(18.0, np.arange(40))[:, None]},
+            "only 19 of 40 rows can get another target among rows",
+        ),
         ({"groups": np.arange(40) // 10 * 2 + Y}, "70 different orders, as groups of rows keep one target"),
         ({"groups": np.repeat(np.arange(20), 2), "covariates": np.arange(40.0)[:, None] % 2}, "vary within groups"),
     ],

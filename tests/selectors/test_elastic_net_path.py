@@ -53,13 +53,20 @@ def dense(paths, n_features, values="standardized"):
     return out.reshape(*paths.lambdas.shape, n_features)
 
 
-def standardized(X, c):
-    X = X[c > 0]
+def standardized(X, c, Z=None):
+    X, Z = X[c > 0], None if Z is None else Z[c > 0]
     c = c[c > 0] / c.sum()
-    centered = X - c @ X
+    centered = X - c @ X if Z is None else left_by(Z, X, c)
     scale = np.sqrt(c @ centered**2)
     scale[np.ptp(X, axis=0) <= 1e-12 * np.abs(X).max(axis=0)] = np.inf
     return centered / scale
+
+
+def left_by(Z, values, c):
+    """What a weighted regression on an intercept and covariates leaves, in the most obvious way."""
+    design = np.column_stack([np.ones(len(Z)), Z])
+    root = np.sqrt(c)[:, None]
+    return values - design @ np.linalg.lstsq(design * root, values * root, rcond=None)[0]
 
 
 def violation(X, y, c, w, intercept, lam, l1_ratio, family):
@@ -509,7 +516,7 @@ def test_covariates_have_no_penalty(n, d, l1_ratio, separated):
     weights, n_selected = dense(paths, d), []
     for m, c in enumerate(counts):
         rows, share = c > 0, c[c > 0] / c.sum()
-        columns, labels, design = standardized(X, c), y[rows], np.column_stack([np.ones(rows.sum()), Z[rows]])
+        columns, labels, design = standardized(X, c, Z), y[rows], np.column_stack([np.ones(rows.sum()), Z[rows]])
         for lam, w in zip(paths.lambdas[m], weights[m], strict=True):
             r = share * labels * wrong_next_to(design, columns @ w, labels, share)
             gradient, l1 = columns.T @ r - lam * (1 - l1_ratio) * w, lam * l1_ratio
@@ -534,9 +541,9 @@ def wrong_next_to(design, offset, y, share):
 
 def test_covariates_are_columns_whose_penalty_vanishes():
     X, y, Z = adjusted_problem(70, 8, 5, separated=False)
-    lam, big = 0.03, 1e5
+    lam, big = 0.03, 1e8
     paths = elastic_net_paths(X, y, np.ones((1, 70)), family="logistic", lambdas=[lam], covariates=Z)
-    columns = np.column_stack([standardized(X, np.ones(70)), big * Z, np.full(70, big)])
+    columns = np.column_stack([standardized(X, np.ones(70), Z), big * Z, np.full(70, big)])
 
     def objective(halves):
         w = halves[: columns.shape[1]] - halves[columns.shape[1] :]
@@ -552,6 +559,23 @@ def test_covariates_are_columns_whose_penalty_vanishes():
         options={"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-16, "gtol": 1e-10},
     ).x / scale  # fmt: skip
     np.testing.assert_allclose(dense(paths, 8)[0, 0], (found[:k] - found[k:])[:8], atol=1e-4)
+
+
+@pytest.mark.parametrize(("n", "d"), [(80, 10), (60, 150)])
+def test_numbers_next_to_covariates_are_what_these_leave(n, d):
+    X, _, Z = adjusted_problem(n, d, n, separated=False)
+    X[:, 3], X[:, 4] = 2 * Z[:, 0] - Z[:, 1] + 7, 1e3 * Z[:, 0] + X[:, 5]  # nothing is left of it; little is
+    y, counts = Z @ [3.0, 1, 0, 2] + X[:, 5] + np.random.default_rng(n).normal(size=n), bootstraps(n, 2)
+    paths = elastic_net_paths(
+        X, y, counts, family="linear", n_lambdas=12, lambda_min_ratio=0.05, covariates=np.column_stack([Z, Z[:, 0]])
+    )
+    for m, c in enumerate(counts):
+        left = left_by(Z, np.column_stack([X, y]), c)
+        left[:, 3] = 0.0
+        alone = elastic_net_paths(left[:, :-1], left[:, -1], c[None], family="linear", lambdas=paths.lambdas[m])
+        np.testing.assert_allclose(dense(paths, d)[m], dense(alone, d)[0], rtol=1e-6, atol=1e-9)
+    assert not dense(paths, d)[:, :, 3].any()
+    assert dense(paths, d)[:, -1, 4:6].any(axis=1).all()
 
 
 def test_without_covariates_that_vary_nothing_changes():

@@ -418,6 +418,24 @@ def test_copies_up_to_shift_scale_and_sign_are_exchanged_with_their_weights():
     assert exchange_copies(X[:, 2:4], counts, 0) is None
 
 
+def test_copies_next_to_covariates_are_exchanged():
+    rng = np.random.default_rng(6)
+    X, Z = (
+        rng.normal(size=(30, 6)),
+        np.column_stack([rng.normal(size=30), np.arange(30) % 3 == 1, np.arange(30) % 3 == 2]),
+    )
+    X[:, 4] = 3 - 2 * X[:, 0] + Z @ [0, 1, -4]
+    X[:, 2], X[:, 5] = Z[:, 0] + 1, 2.0  # nothing is left of these
+    counts = np.r_[np.zeros(5, int), rng.integers(0, 3, 25)]
+    assert exchange_copies(X, counts, 0) is None
+    found = [exchange_copies(X, counts, seed, Z) for seed in range(20)]
+    assert {tuple(exchange.to) for exchange in found} == {(0, 1, 2, 3, 4, 5), (4, 1, 2, 3, 0, 5)}
+    exchange = next(exchange for exchange in found if exchange.to[0] == 4)
+    columns, coef, _ = exchange.weights(np.array([0, 1]), np.array([1.5, -1]), 0.0)
+    assert columns.tolist() == [1, 4]
+    np.testing.assert_allclose(coef, [-1, -0.75], rtol=1e-9)
+
+
 def test_measures_of_one_size_say_why_sizes_differ():
     X, y = np.random.default_rng(0).normal(size=(100, 100)), np.arange(100) % 2
     runs = run(of.InformationGain(10), X, y, hf.Subsample(10, 0.5)).preferences("s")

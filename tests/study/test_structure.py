@@ -16,16 +16,22 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif, f_regression
+from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold, f_classif, f_regression
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+    StandardScaler,
+)
 
 import holdfast as hf
-from holdfast.io.estimators import read_selection
+from holdfast.io.estimators import Made, columns_after, read_selection
 from holdfast.kernels.covariates import residuals
 from holdfast.report import summarize
 from holdfast.selectors import (
@@ -157,6 +163,41 @@ def test_a_step_that_mixes_columns_is_refused_before_the_first_fit(step, tmp_pat
     assert not (tmp_path / "s.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("steps", "step"),
+    [
+        ([PolynomialFeatures(2), SelectKBest(k=2)], "PolynomialFeatures"),
+        ([FunctionTransformer(np.abs), SelectKBest(k=2)], "FunctionTransformer.*feature_names_out='one-to-one' would"),
+        ([VarianceThreshold(), PCA(2), SelectKBest(k=1), LogisticRegression()], "PCA"),
+        ([FeatureUnion([("scaled", StandardScaler()), ("mixed", PCA(2))]), SelectKBest(k=1)], "PCA"),
+    ],
+    ids=["last", "function", "between", "union"],
+)
+@pytest.mark.parametrize("frames", ["default", "pandas"])
+def test_a_mixing_step_anywhere_before_the_last_selection_is_refused(steps, step, frames):
+    numbers = ColumnTransformer([("num", SimpleImputer(), NUMBERS)]).set_output(transform=frames)
+    with pytest.raises(ValueError, match=f"before the selection in mixed that .* got {step}"):
+        hf.Study({"mixed": make_pipeline(numbers, *map(clone, steps))}, hf.Bootstrap(2)).run(PEOPLE, ILL)
+
+
+@pytest.mark.parametrize("after", [PCA(1), PolynomialFeatures(2)], ids=lambda step: type(step).__name__)
+def test_what_was_selected_before_a_step_that_mixes_columns_is_read(after):
+    pipelines = {
+        name: make_pipeline(SimpleImputer(), SelectKBest(k=2), *steps, LogisticRegression())
+        for name, steps in (("plain", []), ("mixed", [after]))
+    }
+    result = hf.Study(pipelines, hf.Bootstrap(5)).run(PEOPLE[NUMBERS], ILL)
+    assert result.failures.empty
+    plain, mixed = (result.preferences(name).to_sparse().toarray() for name in pipelines)
+    np.testing.assert_array_equal(plain, mixed)
+
+
+def test_made_columns_have_the_names_that_the_step_gives_them():
+    text = make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), OneHotEncoder(sparse_output=False))
+    made = columns_after(text.fit(PEOPLE[["city"]]), Made(np.array([3]), ["city"]))
+    assert made.names == list(text.get_feature_names_out())
+
+
 def test_a_step_that_mixes_columns_after_the_selection_is_no_concern():
     pipeline = make_pipeline(SimpleImputer(), SelectKBest(k=2), LogisticRegression())
     after = make_pipeline(SimpleImputer(), SplineTransformer(3), SelectKBest(k=2), LogisticRegression())
@@ -251,6 +292,8 @@ def test_groups_are_given_in_four_ways(tmp_path):
     assert group_columns(listed, list(TABLE.columns)).feature_of.tolist() == expected.feature_of.tolist()
     assert group_columns(series, list(TABLE.columns)).names == ["g0", "g1", "g2", "g3.0", "g3"]
     assert hf.Study(AnovaF(), feature_groups=path).feature_groups == GROUPS
+    path.write_text(path.read_text().partition("\n")[2])  # without a header
+    assert hf.Study(AnovaF(), feature_groups=path).feature_groups == GROUPS
     table = hf.read_table(TABLE.assign(y=np.where(Y, "a", "b")), "y", feature_groups=str(path))
     result = hf.Study({"f": AnovaF(2)}, hf.Bootstrap(3)).run(table)
     assert result.feature_names == list(GROUPS)
@@ -262,6 +305,8 @@ def test_groups_are_given_in_four_ways(tmp_path):
     [
         ({"g": ["g0.0", "nowhere"]}, "got 'nowhere' in 'g', which is none of the 12 columns"),
         ({"g": []}, "got none in 'g'"),
+        ([None] * 12, "Expected a group of some column in feature_groups=, got none"),
+        (pd.Series(["a", "b"], ["nowhere", "else"]), "Expected a group of some column in feature_groups=, got none"),
         ({"a": ["g0.0", "g0.1"], "b": ["g0.1"]}, "Expected groups without columns in common .* got 'g0.1' in 'a' and"),
         ({"g1.0": ["g0.0", "g0.1"]}, "got 'g1.0' for both"),
         (["a", "b"], "Expected a group for each of 12 columns in feature_groups=, got 2"),
@@ -783,7 +828,7 @@ def test_sites_are_a_column_of_a_table():
     table = hf.read_table(frame, "y", sites="center")
     result = hf.Study(AnovaF(2), hf.Bootstrap(4)).run(table)
     assert result.feature_names == list(TABLE.columns)
-    assert any(note == "Rows come from 4 sites, of 20 to 20 rows." for note in result.data.notes)
+    assert any(note == "Rows come from 4 sites of 20 rows." for note in result.data.notes)
 
 
 # Selectors of packages that are no dependencies

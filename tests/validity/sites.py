@@ -49,7 +49,8 @@ def draw_study(rng, kind, n_sites, spread, sizes):
 def select(X, y, sites, kind):
     """The best features by the F value adjusted for sites."""
     target = y[:, None] if kind == "numbers" else 1.0 * (y[:, None] == [0, 1])
-    f = partial_f(adjusted(X, target, 1.0 * (sites[:, None] == np.unique(sites)[1:])))[0]
+    shared = adjusted(X, target, 1.0 * (sites[:, None] == np.unique(sites)[1:]))
+    f = partial_f(shared, np.ones((1, len(X))))[0][0]
     return set(np.argsort(-np.nan_to_num(f), kind="stable")[:K].tolist())
 
 

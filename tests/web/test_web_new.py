@@ -164,6 +164,37 @@ def test_rows_of_one_patient_are_kept_together(client):
     assert "--groups=patient_id" in client.post("/api/v1/cost", json=plan_body(client, page)).json()["command"]
 
 
+@pytest.mark.parametrize("texts", [False, True])
+def test_a_column_named_like_a_batch_is_offered_as_sites(client, texts):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 5)).round(3), columns=list("abcde"))
+    frame["plate"], frame["ill"] = np.repeat(["p", "q", "r"] if texts else [1, 2, 3], 20), ["yes", "no"] * 30
+    key = upload(client, frame.to_csv(index=False).encode(), "plates.csv")
+    assert "says where rows come from" not in client.get(f"/data/{key}").text  # the target is asked for first
+    asked = client.get(f"/data/{key}", params={"target": "ill"}).text
+    assert '<button name="sites" value="plate">plate says where rows come from</button>' in asked
+    assert '>plate<span class="role">may say where rows come from</span>' in asked
+    page = show(client, f"/data/{key}", params={"target": "ill", "sites": "plate"}).json()
+    assert page["table"]["record"]["features"] == 5
+    given = client.get(f"/data/{key}", params={"target": "ill", "sites": "plate"}).text
+    assert '>plate<span class="role">where rows come from</span>' in given
+    assert "says where rows come from" not in given
+    assert "--sites=plate" in client.post("/api/v1/cost", json=plan_body(client, page)).json()["command"]
+
+
+@pytest.mark.parametrize(("kind", "chosen"), [("classes", ["anova", "lasso"]), ("numbers", ["f_test", "lasso"])])
+def test_selectors_that_can_be_adjusted_are_chosen_next_to_covariates(client, kind, chosen):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 5)).round(3), columns=list("abcde"))
+    frame["y"] = rng.normal(size=60).round(3) if kind == "numbers" else ["yes", "no"] * 30
+    key = upload(client, frame.to_csv(index=False).encode(), f"{kind}.csv")
+    page = show(client, f"/data/{key}", params={"target": "y", "covariates": "a"}).json()
+    offers = show(client, page["plan"]).json()["offers"]
+    assert [offer["name"] for offer in offers["selectors"] if offer["chosen"]] == chosen
+    assert offers["left_out"].startswith("Those that are chosen can be adjusted for sites and covariates")
+    assert "command" in client.post("/api/v1/cost", json=plan_body(client, page)).json()
+
+
 def test_columns_of_a_wide_table_are_found_by_a_part_of_their_names(client, genes):
     key = upload(client, genes[0], "expression.csv")
     found = client.get(f"/api/v1/data/{key}/columns", params={"transpose": "true", "text": "gene9"}).json()

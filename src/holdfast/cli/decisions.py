@@ -247,6 +247,7 @@ def replicate(
 
     For a stored study, the result is added to its store and report.
     """
+    from holdfast.replication.running import FEWEST_SITES
     from holdfast.tradeoff.selected import default_candidate
 
     store, (chosen, table, study) = plan_for(data, typed, allow, quiet)
@@ -255,10 +256,10 @@ def replicate(
         candidate = default_candidate(result)
         if not quiet and len(result.candidates) > 1:
             print_stderr(f"The candidate is {candidate}, which the report shows; --candidate takes a different one.")
-    at_sites = None
+    at_sites, n_sites = None, 0 if table.sites is None else len(set(table.sites))
     with notes(quiet), stopped_cleanly():
         try:
-            if table.sites is not None:
+            if n_sites >= FEWEST_SITES:
                 at_sites = hf.replication.site_replicability(
                     study, table, candidate=candidate, n_pairs=max(10, pairs // 2), top=top, level=level,
                     n_jobs=chosen["jobs"],
@@ -276,9 +277,12 @@ def replicate(
         record = estimate.to_dict() if at_sites is None else {**estimate.to_dict(), "at_sites": at_sites.to_dict()}
         print_json("replicability", record)
     else:
-        _print_replicability(estimate)
-        if at_sites is not None:
-            console().print(at_sites.sentence, style="bold")
+        if n_sites and at_sites is None:
+            console().print(
+                f"What a new study at other sites would select is not known: at least {FEWEST_SITES} sites can be "
+                f"halved, got {n_sites}. At the same sites:"
+            )
+        _print_replicability(estimate, at_sites)
     if store is not None and candidate is not None:
         _store(store, candidate, estimate, study, table, quiet)
 
@@ -319,10 +323,18 @@ def _store(
         print_stderr(f"The result is stored in {store}; a report on {candidate} shows it.")
 
 
-def _print_replicability(estimate: "replication.Replicability") -> None:
+def _print_replicability(
+    estimate: "replication.Replicability", at_sites: "replication.SiteReplicability | None"
+) -> None:
+    """Print the answer for the same sites, or rows of any; the first sentence is on other sites, too, if that is known.
+
+    Its number for the same sites is from halves of the rows of each site.
+    """
     out = console()
-    out.print(estimate.sentence, style="bold")
-    if estimate.rows_sentence:
+    out.print((at_sites or estimate).sentence, style="bold")
+    if at_sites is not None:
+        out.print(at_sites.stability)
+    elif estimate.rows_sentence:
         out.print(estimate.rows_sentence)
     known = estimate.reason is None
     if estimate.real_sentence:

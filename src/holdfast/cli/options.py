@@ -205,7 +205,7 @@ def as_options(text: str) -> str:
         values = match[2].split(", ") if match[2] else [match[3] or ""]
         option = OPTIONS.get(name)
         choices = {} if option is None else dict(zip(map(repr, option.values), option.choices, strict=False))
-        words = {"True": "", **choices}
+        words = {"True": "yes" if "yes" in choices.values() else "", **choices}
         return " ".join(f"--{name.replace('_', '-')} {words.get(value, value)}".rstrip() for value in values)
 
     parts = _CALL.split(text)  # calls stay as they are

@@ -250,7 +250,7 @@ def is_identifier(name: str) -> bool:
         return False
     if "".join(words) in NAMES["identifiers"] or words[-1] in NAMES["ends_of_identifiers"]:
         return True
-    if COMPOUND.fullmatch("".join(words)) and not _is_batch(name):
+    if COMPOUND.fullmatch("".join(words)) and not is_batch(name):
         return True
     numbers, subjects = NAMES["numbers"], NAMES["subjects"]
     numbered = words[-1] in numbers and not subjects.isdisjoint(words[:-1])
@@ -258,7 +258,7 @@ def is_identifier(name: str) -> bool:
     return numbered or number_of or (words[0] == "id" and len(words) <= 3)
 
 
-def _is_batch(name: str) -> bool:
+def is_batch(name: str) -> bool:
     """Whether a name says where, when or with what a sample was processed, and nothing else."""
     words = [word for word in split_words(name) if not word.isdigit()]
     batches, compound = NAMES["batches"], COMPOUND.fullmatch("".join(words))
@@ -410,7 +410,7 @@ def _check_groups(columns: Columns) -> Iterator[Doubt]:
 def _check_batches(columns: Columns) -> Iterator[Doubt]:
     """Doubt whole numbers, and columns made of categories, whose names mean a batch, a site or a date."""
     for name, _ in columns.whole_numbers(_BATCH):
-        if _is_batch(name.partition("=")[0]):
+        if is_batch(name.partition("=")[0]):
             reason = "is named like a batch, a site or a date, which describes how samples came about "
             reason += "(as the column of sites it is adjusted for)"
             yield Doubt(name, reason, "doubt")

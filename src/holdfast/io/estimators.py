@@ -25,8 +25,8 @@ def read_selection(
     ----------
     fitted : estimator
         An estimator or Pipeline. Columns that a step drops count as not selected; a pipeline that selects before its
-        last step, which is not a selector, selects the columns that reach that step. Columns that a step makes of one
-        other, as a OneHotEncoder does, count for that one.
+        last step, which is not a selector, selects the columns that reach that step, or one before that mixes columns.
+        Columns that a step makes of one other, as a OneHotEncoder does, count for that one.
     names : sequence of str
         All columns, as they were handed over.
     ordered : bool
@@ -91,11 +91,17 @@ def _trace_columns(fitted: Any, made: Made) -> tuple[Made, Any, bool]:
             return _trace_columns(getattr(fitted, name), made)
     if not hasattr(fitted, "steps"):
         return made, fitted, False
-    *before, last = [step for _, step in fitted.steps if step is not None and step != "passthrough"]
-    for step in before:
-        made = columns_after(step, made)
-    made, innermost, selected = _trace_columns(last, made)
-    return made, innermost, selected or any(map(_selects, before))
+    steps = [step for _, step in fitted.steps if step is not None and step != "passthrough"]
+    last_selecting = max((number for number, step in enumerate(steps) if _selects(step)), default=-1)
+    for number, step in enumerate(steps[:-1]):
+        try:
+            made = columns_after(step, made)
+        except MixingStepError:
+            if not -1 < last_selecting < number:
+                raise
+            return made, step, True  # what comes after the selection may mix columns
+    made, innermost, selected = _trace_columns(steps[-1], made)
+    return made, innermost, selected or any(map(_selects, steps[:-1]))
 
 
 def _selects(step: Any) -> bool:
@@ -132,19 +138,21 @@ def columns_after(step: Any, made: Made) -> Made:
         isinstance(step, OneToOneFeatureMixin)
     ):
         return made
+    handed = np.array(getattr(step, "feature_names_in_", made.names), dtype=object)
     if len(set(made.sources.tolist())) == 1 and hasattr(step, "get_feature_names_out"):
-        named = list(map(str, step.get_feature_names_out()))
+        named = list(map(str, step.get_feature_names_out(handed)))
         return Made(np.repeat(made.sources[:1], len(named)), named)
     if not hasattr(step, "get_feature_names_out"):
-        raise MixingStepError(f"{type(step).__name__}, which has no get_feature_names_out to say what it makes")
+        remedy = " (feature_names_out='one-to-one' would)" if hasattr(step, "feature_names_out") else ""
+        raise MixingStepError(f"{type(step).__name__}, which has no get_feature_names_out to say what it makes{remedy}")
     anonymous = copy(step)
     vars(anonymous).pop("feature_names_in_", None)
     before = [f"⟦{column}⟧" for column in range(made.sources.size)]
     after = [str(name) for name in anonymous.get_feature_names_out(np.array(before, dtype=object))]
     origins = [{int(column) for column in re.findall(r"⟦(\d+)⟧", name)} for name in after]
     if not all(len(origin) == 1 for origin in origins):  # a step that names its columns by names of its own
-        known = {name: column for column, name in enumerate(made.names)}
-        after = [str(name) for name in step.get_feature_names_out(np.array(made.names, dtype=object))]
+        known = {str(name): column for column, name in enumerate(handed)}
+        after = [str(name) for name in step.get_feature_names_out(handed)]
         if len(set(after)) < len(after) or not set(after) <= set(known):
             new = next((name for name in after if name not in known), after[0])
             raise MixingStepError(

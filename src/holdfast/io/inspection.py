@@ -12,6 +12,7 @@ import pandas as pd
 from holdfast.declared import renamed
 from holdfast.io import guessing
 from holdfast.io.delimited import DEFAULT_SEPARATORS
+from holdfast.io.doubts import is_batch
 from holdfast.io.files import Loaded, as_path, display_name, enough_memory, file_ending, read_text
 from holdfast.io.loading import ENDINGS, load_frame
 from holdfast.io.options import OF_FILE, OPTIONS, Reading
@@ -22,8 +23,10 @@ from holdfast.io.table import complete_table, load_table, make_options
 from holdfast.preferences import Kind
 
 PREVIEW_ROWS, PREVIEW_COLUMNS = 8, 12
+MAX_SHOWN = 40
+"""Characters of a name in a preview."""
 MAX_LIKELY = 3
-"""Columns that may be the target, and that may name rows, which a preview shows first."""
+"""Columns that may be the target, name rows, or say where rows come from, which a preview shows first."""
 Load: TypeAlias = Callable[[Path, Reading], Loaded]
 
 
@@ -45,8 +48,8 @@ class TableInspection:
         Names of at most 12 columns; the first is empty if rows have names. Of a wider table, columns with a role come
         first, then the first others.
     roles : tuple of str
-        What each of these columns is: ``"target"``, ``"groups"`` or ``"row names"`` as given, ``"likely target"`` or
-        ``"looks like row names"`` as guessed; empty for others.
+        What each of these columns is: ``"target"``, ``"groups"``, ``"sites"``, ``"row names"`` and so on as
+        given, ``"likely target"``, ``"looks like row names"`` or ``"looks like sites"`` as guessed; empty for others.
     preview : tuple of tuple of str
         The first rows, at most 8, of these columns as texts; lines of the file if it is no table yet.
     targets : tuple of TargetGuess
@@ -258,7 +261,7 @@ def _look(loaded: Loaded, name: str, transpose: bool | None, named: dict[str, st
         rows=len(frame),
         columns=frame.shape[1],
         sheets=loaded.sheets,
-        header=(*([""] if has_names else []), *(shorten(column, 40) for column in corner.columns)),
+        header=(*([""] if has_names else []), *(shorten(column, MAX_SHOWN) for column in corner.columns)),
         roles=(*([""] if has_names else []), *(roles.get(position, "") for position in positions)),
         preview=tuple((*label, *row) for label, row in zip(labels, cells, strict=True)),
         targets=tuple(targets),
@@ -275,7 +278,11 @@ def _find_roles(
 ) -> dict[int, str]:
     """Return the roles of columns by their positions: those that were given first, then those that are likely."""
     classes = [guess.name for position, guess in enumerate(targets) if position == 0 or guess.kind == "classes"]
-    likely = {"likely target": [] if named["target"] else classes, "looks like row names": identifiers}
+    batches = [name for name in frame.columns if is_batch(name) and len(name) <= MAX_SHOWN]
+    likely = {
+        "likely target": [] if named["target"] else classes, "looks like row names": identifiers,
+        "looks like sites": [] if named["sites"] else batches,
+    }  # fmt: skip
     guessed = [(role, name) for role, names in likely.items() for name in names[:MAX_LIKELY]]
     positions = dict(zip(reversed(frame.columns), range(frame.shape[1] - 1, -1, -1), strict=True))
     roles: dict[int, str] = {}

@@ -72,6 +72,7 @@ class DataRecord:
     def options(self) -> list[str]:
         """The options of reading that settle what is in doubt."""
         names = [name for name in ("ignore", "na_values") if any(doubt.option == name for doubt in self.doubts)]
+        names += ["sites"] if any(doubt.certainty == "doubt" for doubt in self.doubts) else []
         return [*names, *(["treat_as_feature"] if self.doubted else []), *(["repeats"] if self.equal_rows else [])]
 
     @property

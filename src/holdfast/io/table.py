@@ -20,6 +20,7 @@ from holdfast.io.doubts import (
     describe_equal_rows,
     find_doubts,
     find_equal_rows,
+    is_batch,
     note_repeats,
     settle_doubts,
     warn_of_doubts,
@@ -89,18 +90,20 @@ def check_column_exists(name: str, argument: str, frame: pd.DataFrame, options: 
         return
     if argument == "target" and not options.transpose:
         _check_orientation(name, frame, options)
-    hint = did_you_mean(name, frame.columns)
+    hint, parts = did_you_mean(name, frame.columns), [part.strip() for part in name.split(",")]
+    if argument not in ROLES and len(parts) > 1 and all(part in frame.columns for part in parts):
+        hint = f"; these are several: give {argument}={parts}."
     if argument == "target" and options.transpose and not hint.endswith("?"):
         sentence = f"No row of the table is named {quoted(name)}."
         rows = [guess.name for guess in guessing.guess_targets(frame) if guess.kind == "classes"]
         question = ask_role("target", sentence, rows) if rows else None
         raise refuse("no-row", question=question, name=name, options=options, rows=frame.columns, why=sentence)
-    if not hint.endswith("?"):
+    if hint == ".":
         numbers = all(isinstance(as_number(column), float) for column in frame.columns)
         hint = (
             "; these are numbers: add a header."
             if numbers
-            else f"; give {argument}= one of these names{_likely_target(frame)}."
+            else f"; give {argument}= one of these names{_likely_target(frame) if argument == 'target' else ''}."
         )
     role = f"{argument} column" if argument in ROLES else f"{argument}= column"
     names = [guess.name for guess in guessing.guess_targets(frame)] if argument == "target" else list(frame.columns)
@@ -246,7 +249,9 @@ def _check_categories(others: pd.DataFrame, options: TableOptions) -> None:
             row = next(is_text, 0)
             texts.append(f"{name!r} ({column.iloc[row]!r} at row {row})")
         why = f"The column {shown} holds" if len(texts) == 1 else f"{len(texts)} columns {shown} hold"
-        raise refuse("texts", options=options, count=len(texts), texts=join_first(texts), why=why)
+        batch = next((name for name in others if options.sites is None and is_batch(str(name))), None)
+        batches = f" As {batch!r} is named like a batch or a site: sites={batch!r} adjusts for it." if batch else ""
+        raise refuse("texts", options=options, count=len(texts), texts=join_first(texts), why=why, batches=batches)
 
 
 # Missing values
@@ -1004,7 +1009,10 @@ def make_weights(column: "pd.Series[Any]") -> NDArray[np.float64]:
 
 
 def read_feature_groups(path: str | Path) -> dict[str, list[str]]:
-    """Read groups of columns from a table with a row for each column: its name, then that of its group."""
+    """Read groups of columns from a table with a row for each column: its name, then that of its group.
+
+    A first line that names a group of other lines is no header, but such a line too.
+    """
     table = load_frame(path, row="column").frame.astype(object)
     if table.shape[1] < 2:
         raise ValueError(
@@ -1013,6 +1021,9 @@ def read_feature_groups(path: str | Path) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for column, group in table.iloc[:, :2].dropna().itertuples(index=False, name=None):
         groups.setdefault(str(group), []).append(str(column))
+    column, group = map(str, table.columns[:2])
+    if group in groups:
+        groups[group].insert(0, column)
     return groups
 
 

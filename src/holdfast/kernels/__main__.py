@@ -57,7 +57,7 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     masks, ranks = frozen(np.ones((4, 4)), np.bool_), frozen(np.empty((0, 0)), np.int32)
     best = np.empty((4, 1), np.int32), np.zeros((4, 1), np.bool_), np.zeros(4, np.int64)
     filters.best_of_rows(frozen(X, np.float64), masks, ranks, 1, 0.0, 0.0, *best)
-    filters.partial_f(filters.adjusted(X, np.eye(4, 1), np.empty((4, 0))))
+    filters.partial_f(filters.adjusted(X, np.eye(4, 1), np.empty((4, 0))), np.ones((1, 4)))
     ridge.ridge_models(scale_data(X, "split"), signs, counts, [0], [[0]], 1.0)
     for family in get_args(ridge_targets.Family):
         objective = ridge_targets.Objective(family, 1 if family in ("numbers", "cox") else 2)

@@ -8,8 +8,9 @@ Floats = NDArray[np.float64]
 
 SEPARATED = 1e-8
 """Chance of the wrong class below which covariates predict a row without error."""
-MAX_STEPS, SOLVED, SHARP = 100, 1e-9, 1e-12
-"""Newton steps; the largest slope at which a regression is solved, and at which it is as sharp as rounding allows."""
+MAX_STEPS, SOLVED, SHARP, HALVINGS = 100, 1e-9, 1e-12, 0.5 ** np.arange(20)
+"""Newton steps; the largest slope at which a regression is solved, and at which it is as sharp as rounding allows; and
+how far a step may be halved."""
 
 
 def residuals(values: Floats, covariates: Floats, counts: ArrayLike, others: Floats | None = None) -> Floats:
@@ -34,37 +35,40 @@ def residuals(values: Floats, covariates: Floats, counts: ArrayLike, others: Flo
     return left
 
 
-def fit_covariates(covariates: Floats, y: Floats, c: Floats, resample: int) -> tuple[Floats, Floats, Floats]:
+def fit_covariates(
+    covariates: Floats, y: Floats, c: Floats, resample: int, basis: Floats | None = None
+) -> tuple[Floats, Floats, Floats]:
     """Logistic regression on an intercept and the covariates, by Newton's method.
 
-    Returns columns that span the same as the covariates, with mean 0 and norm 1, the intercept and their weights, and
-    the weights of rows: 0 for rows that covariates predict without error, as those of a site with a single class.
-    Whatever the weights of features, such rows cost nothing at the optimum, where a covariate's weight is infinite.
+    ``basis`` are their :func:`orthonormal` columns, if known. Returns columns that span the same as the covariates,
+    with mean 0 and norm 1, the intercept and their weights, and the weights of rows: 0 for rows that covariates predict
+    without error, as those of a site with a single class. Whatever the weights of features, such rows cost nothing at
+    the optimum, where a covariate's weight is infinite.
     """
     while 0 < c @ (y > 0) < c.sum():
-        free = orthonormal(covariates, c)
-        design, at = np.column_stack([np.ones(c.size), free]), np.zeros(free.shape[1] + 1)
-        loss: float = np.inf
-        slope = np.ones(1)
+        basis = orthonormal(covariates, c) if basis is None else basis
+        signed = np.column_stack([np.ones(c.size), basis]) * y[:, None]
+        at, margin, loss = np.zeros(signed.shape[1]), np.zeros(c.size), np.inf
         for _ in range(MAX_STEPS):
-            wrong = expit(-y * (design @ at))
-            slope, curvature = design.T @ (c * y * wrong), (design.T * (c * wrong * (1 - wrong))) @ design
+            wrong = expit(-margin)
+            slope, curvature = (c * wrong) @ signed, (signed.T * (c * wrong * (1 - wrong))) @ signed
             if np.abs(slope).max() <= SHARP:
                 break
             try:
                 step = np.linalg.solve(curvature, slope)
             except np.linalg.LinAlgError:  # all rows are nearly certain
                 step = np.linalg.lstsq(curvature, slope, rcond=1e-15)[0]
-            for length in 0.5 ** np.arange(20):
-                new = float(c @ np.logaddexp(0, -y * (design @ (at + length * step))))
+            for length in HALVINGS:
+                margin = signed @ (at + length * step)
+                new = float(c @ np.logaddexp(0, -margin))
                 if new <= loss + SHARP:
                     break
             at, loss = at + length * step, new
         if np.linalg.eigvalsh(curvature)[0] > SEPARATED and np.abs(slope).max() <= SOLVED:
-            return free, at, c
+            return basis, at, c
         if not ((wrong < SEPARATED) & (c > 0)).any():
             break
-        c = np.where(wrong < SEPARATED, 0.0, c)
+        c, basis = np.where(wrong < SEPARATED, 0.0, c), None
     raise ValueError(
         f"Expected classes that covariates do not tell apart, got covariates that do in resample {resample}; leave out "
         f"the covariate that determines the class, or do not adjust."

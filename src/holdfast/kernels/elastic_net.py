@@ -27,8 +27,9 @@ Columns that depend on others are noticed by their pivot and shifted out of the 
 Of Cox's loss the curvature is no diagonal: what the model is made of are the columns that ``transform`` makes, whose
 products are H. ``gain`` goes with W; in other losses it is 0.
 
-Covariates are columns without a penalty: the first ``free`` rows of the data, always in the working set and in the
-support, whatever their sign.
+Covariates are columns without a penalty, and columns what a linear model leaves of them. For numbers that is all, as
+they are what is left too; for classes covariates are the first ``free`` rows of the data, always in the working set and
+in the support, whatever their sign.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -39,7 +40,7 @@ from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from holdfast.kernels.covariates import fit_covariates
+from holdfast.kernels.covariates import fit_covariates, orthonormal, residuals
 from holdfast.kernels.cox import FIRST, LAST, curvature, evaluate, sort_rows, transform
 from holdfast.kernels.jit import frozen, inlined_step, kernel, summing_kernel, summing_step
 from holdfast.kernels.tolerances import column_units
@@ -208,8 +209,9 @@ def elastic_net_paths(
     path goes no further than the lambda by which so many columns have entered: beyond it no column is listed, and
     intercepts are ``nan``.
 
-    ``covariates`` (n × q, logistic family) are columns without a penalty. Their weights are not returned, and the
-    intercepts are those next to covariates with mean 0 in the resample.
+    ``covariates`` (n × q, not for Cox's) are columns without a penalty; of columns and of numbers to predict what a
+    linear model of them leaves takes part. Weights of covariates are not returned, and the intercepts are those next to
+    covariates with mean 0 in the resample.
     """
     if family == "cox":
         if covariates is not None or predict:
@@ -219,8 +221,8 @@ def elastic_net_paths(
         time = np.cumsum(sorted_rows.new_time)  # numbers of times in the order of rows, across strata
         y = np.column_stack([time, sorted_rows.event, sorted_rows.stratum])
     X, y, counts = _check_rows(X, y, counts, family, l1_ratio)
-    if covariates is not None and (predict or family == "linear"):
-        raise ValueError("Expected family 'logistic' without predict where there are covariates.")
+    if covariates is not None and predict:
+        raise ValueError("Expected no predictions where there are covariates.")
     free = np.zeros((len(X), 0)) if covariates is None else frozen(covariates, np.float64)
     power = column_units(X)
     X = frozen(X / power, np.float64)
@@ -229,7 +231,8 @@ def elastic_net_paths(
     buffer = np.empty((X.shape[1] + free.shape[1]) * _padded(X.shape[0]))
     parts = []
     for m, c in enumerate(counts):
-        ready = _standardize(X, y, c, family, m, buffer, free)
+        of_target = y if family != "linear" or covariates is None else residuals(y[:, None], free, c)[:, 0]
+        ready = _standardize(X, of_target, c, family, m, buffer, free)
         grid = _default_lambdas(ready, l1_ratio, n_lambdas, ratio, m) if shared is None else shared[m]
         parts.append((grid, *_solve(X, ready, l1_ratio, grid, m, predict, stop_at)))
     all_lambdas, sizes, ids, coefficients, standardized, intercepts, predictors = zip(*parts, strict=True)
@@ -326,14 +329,16 @@ def _standardize(
         target[:n] = y[rows]
         intercept, slope = float(np.log(share / (1 - share))), weights * ((target > 0) - share)
     free, start, kept = np.zeros((weights.size, 0)), np.zeros(0), weights
-    if covariates.shape[1]:
-        free, at, kept = fit_covariates(covariates[rows], target, weights, resample)
+    explained = orthonormal(covariates[rows], weights) if covariates.shape[1] else free
+    if covariates.shape[1] and family == "logistic":
+        free, at, kept = fit_covariates(covariates[rows], target, weights, resample, explained)
         intercept, start = float(at[0]), at[1:]
         slope, spread = kept * target * expit(-target * (intercept + free @ start)), spread * (kept > 0)
     whole = buffer[: (free.shape[1] + d) * weights.size].reshape(-1, weights.size)
     whole[: free.shape[1]], columns = free.T, whole[free.shape[1] :]
     means, scales = np.empty(d), np.empty(d)
-    largest = _standardize_columns(X, rows, weights, slope, columns, means, scales)
+    basis = np.ascontiguousarray(explained.T)
+    largest = _standardize_columns(X, rows, weights, slope, basis, columns, means, scales)
     if not (np.isfinite(scales).all() and (scales > LEAST_SCALE).all() and 0 < scale < np.inf):
         raise ValueError(
             f"Expected numbers whose squares can be computed, got larger or smaller ones in resample {resample}; "
@@ -362,7 +367,7 @@ def _standardize_cox(X: Floats, y: Floats, c: Floats, resample: int, buffer: Flo
     r, W, gain = np.zeros((3, weights.size))
     evaluate_at(n, np.zeros(weights.size), weights, target, deaths, flags, r, W, gain)
     means, scales = np.empty(d), np.empty(d)
-    largest = _standardize_columns(X, rows, weights, r, columns, means, scales)
+    largest = _standardize_columns(X, rows, weights, r, np.zeros((0, weights.size)), columns, means, scales)
     if not (np.isfinite(scales).all() and (scales > LEAST_SCALE).all()):
         raise ValueError(
             f"Expected numbers whose squares can be computed, got larger or smaller ones in resample {resample}; "
@@ -457,9 +462,13 @@ def _add_products(columns, sizes, ids, coefficients, out):  # type: ignore[no-un
 
 
 @summing_kernel
-def _standardize_columns(X, rows, weights, slope, columns, means, scales):  # type: ignore[no-untyped-def]
-    """Fill in the standardized columns of these rows, zeros if constant; return the largest product with slope."""
+def _standardize_columns(X, rows, weights, slope, basis, columns, means, scales):  # type: ignore[no-untyped-def]
+    """Fill in the standardized columns of these rows, zeros if constant; return the largest product with slope.
+
+    What the basis explains of a column is taken off before; its rows have weighted mean 0 and norm 1.
+    """
     d, n = columns.shape
+    weighted = basis * weights
     largest = 0.0
     for first in range(0, d, 32):  # 32 columns at a time: whole lines of the cache
         last = min(first + 32, d)
@@ -476,12 +485,32 @@ def _standardize_columns(X, rows, weights, slope, columns, means, scales):  # ty
             for i in range(n):
                 x[i] = x[i] - mean if varies and i < rows.size else 0.0
                 square += weights[i] * x[i] * x[i]
+            if varies and len(basis):
+                whole, square = square, _take_off(basis, weighted, weights, x)
+                if square < 0.01 * whole:  # again, as digits were lost
+                    again = dot(weights, x)
+                    for i in range(rows.size):
+                        x[i] -= again
+                    square = _take_off(basis, weighted, weights, x)
+                if square <= 1e-20 * whole + 1e-26 * mean * mean:  # rounding
+                    varies, x[:] = False, 0.0
             means[j], scales[j] = mean, np.sqrt(square) if varies else 1.0
             for i in range(n):
                 x[i] /= scales[j]
                 product += slope[i] * x[i]
             largest = max(largest, abs(product))
     return largest
+
+
+@summing_step
+def _take_off(basis, weighted, weights, x):  # type: ignore[no-untyped-def]
+    """Subtract from a column what the basis explains of it; return the weighted square of the rest."""
+    square = 0.0
+    for k in range(len(basis)):
+        add_times(-dot(weighted[k], x), basis[k], x)
+    for i in range(x.size):
+        square += weights[i] * x[i] * x[i]
+    return square
 
 
 # Along the path

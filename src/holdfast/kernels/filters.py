@@ -6,7 +6,7 @@ the center, the definition's two passes. Formulas take the moments of one resamp
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -26,8 +26,6 @@ LOST = 1e-3
 """A scatter below this share of the squares it is the remainder of is computed anew."""
 AT_ONCE = 2**23
 """Numbers of a table up to which it is centered as a whole, once; a larger one goes by blocks of its columns."""
-PART = 512
-"""Columns of which sums over rows stay in the fastest cache."""
 WIDTH = 256
 """Columns that are summed at a time: those of all rows stay in the cache from one resample to the next."""
 MOMENTS = 2**16
@@ -67,10 +65,11 @@ def centered(X: Floats, y: ArrayLike) -> Centered:
     """
     labels = np.asarray(y, dtype=np.int64)
     rows = np.argsort(labels, kind="stable")
-    X = np.ascontiguousarray(X)  # sums over rows go by the order in memory
+    X = np.ascontiguousarray(X, dtype=np.float64)  # sums over rows go by the order in memory
     spread = np.ptp(X, axis=0)
     unit = np.ldexp(1.0, np.clip(np.frexp(spread)[1], -1000, 1000))
-    values = X[rows] - np.where(spread > 0, X.mean(axis=0), X[0])
+    values = X[rows]
+    values -= np.where(spread > 0, X.mean(axis=0), X[0])
     values /= unit
     return Centered(values, unit, rows, [0, *np.cumsum(np.bincount(labels)).tolist()])
 
@@ -302,115 +301,161 @@ def adjusted(X: Floats, target: Floats, covariates: Floats) -> Adjusted:
     return Adjusted(values, data.unit, np.column_stack([np.ones(len(X)), covariates, target]), 1 + covariates.shape[1])
 
 
-class Scatter(NamedTuple):
-    """Squares of each feature, next to covariates: all of them, what these leave, and what the target explains."""
+def weigh_adjusted(formula: Callable[..., Floats], shared: Adjusted, counts: NDArray[Any]) -> Floats:
+    """Weights of features in all resamples by a formula of adjusted data, several resamples at a time."""
+    at_once = max(8, MOMENTS // max(1, shared.unit.size))
+    return np.concatenate([formula(shared, counts[i : i + at_once]) for i in range(0, len(counts), at_once)])
 
-    squares: Floats
+
+class Scatter(NamedTuple):
+    """Squares of each feature next to covariates, of each resample: what these leave, and what the target explains."""
+
     left: Floats
     explained: Floats
-    n_covariates: int  # degrees of freedom, an intercept included
-    n_target: int
+    n_covariates: Floats  # degrees of freedom, an intercept included
+    n_target: Floats
 
 
-def adjusted_scatter(shared: Adjusted, counts: ArrayLike | None = None) -> Scatter:
-    """The scatter of each feature in one resample, in the unit of the feature."""
-    weights = np.ones(len(shared.values)) if counts is None else np.asarray(counts, dtype=np.float64)
-    drawn = np.flatnonzero(weights)
-    root = np.sqrt(weights[drawn])[:, None]
-    basis, q = _bases(shared.design[drawn] * root, shared.n_covariates)
-    of_covariates, of_target = basis[:, :q], basis[:, q:]
-    products, squares = np.zeros((basis.shape[1], shared.unit.size)), np.zeros(shared.unit.size)
-    _add_products(shared.values, drawn, weights[drawn], np.ascontiguousarray(basis * root), products, squares)
-    products *= products
-    left, explained = squares - products[:q].sum(axis=0), products[q:].sum(axis=0)
-    lost = np.flatnonzero(left - explained < LOST * squares)
-    if lost.size:
-        values = shared.values[np.ix_(drawn, lost)] * root
+def adjusted_scatter(shared: Adjusted, counts: NDArray[Any]) -> Scatter:
+    """The scatter of each feature in each resample (resamples × features), in the unit of the feature."""
+    weights = np.asarray(counts, dtype=np.float64)
+    roots, q = np.sqrt(weights)[..., None], shared.n_covariates
+    bases = _bases(shared.design * roots, q)
+    squares, left, explained = np.empty((3, len(weights), shared.unit.size))
+    drawn = frozen(weights, np.float64), frozen(bases * roots, np.float64)
+    _divide_squares(shared.values, *drawn, q, squares, left, explained)
+    is_lost = left - explained < LOST * squares
+    for resample in np.flatnonzero(is_lost.any(axis=1)).tolist():
+        lost = np.flatnonzero(is_lost[resample])
+        rows = np.flatnonzero(weights[resample])
+        of_covariates, of_target = bases[resample, rows, :q], bases[resample, rows, q:]
+        values = shared.values[np.ix_(rows, lost)] * roots[resample, rows]
         values -= of_covariates @ (of_covariates.T @ values)
         values -= of_covariates @ (of_covariates.T @ values)
-        explained[lost] = ((of_target.T @ values) ** 2).sum(axis=0)
-        left[lost] = (values**2).sum(axis=0)
+        explained[resample, lost] = ((of_target.T @ values) ** 2).sum(axis=0)
+        left[resample, lost] = (values**2).sum(axis=0)
     left[left <= NOTHING_LEFT * squares] = 0.0
-    return Scatter(squares, left, explained, q, of_target.shape[1])
+    ranks: NDArray[np.bool_] = np.any(bases, axis=1)
+    return Scatter(left, explained, ranks[:, :q].sum(axis=1), ranks[:, q:].sum(axis=1))
 
 
 @summing_kernel
-def _add_products(values, rows, weights, basis, products, squares):  # type: ignore[no-untyped-def]
-    """Add up basisᵀ values and the weighted squares of these rows; four rows and a part of their columns at a time."""
-    n, d = rows.size, values.shape[1]
-    for begin in range(0, d, PART):
-        part = slice(begin, min(begin + PART, d))
-        sums = squares[part]
-        for i in range(0, n, 4):
-            # rows past the end are the last one, with weights of 0
-            b, c, e = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
-            x0, x1, x2, x3 = values[rows[i]][part], values[rows[b]][part], values[rows[c]][part], values[rows[e]][part]
-            in_b, in_c, in_e = i + 1 < n, i + 2 < n, i + 3 < n
-            w0, w1, w2, w3 = weights[i], in_b * weights[b], in_c * weights[c], in_e * weights[e]
+def _divide_squares(values, weights, bases, q, squares, left, explained):  # type: ignore[no-untyped-def]
+    """Set the weighted squares of each resample, what the first q columns of its basis leave, and what the others take.
+
+    Rows that are not drawn are passed over. Of a block of columns four rows are added at a time, the last ones with
+    weights of 0, to two sums at a time.
+    """
+    n_resamples, n, width = bases.shape
+    rows, sizes = np.zeros((n_resamples, n + 3), np.int64), np.zeros(n_resamples, np.int64)
+    scale, base = np.zeros((n_resamples, n + 3)), np.zeros((n_resamples, width, n + 3))
+    for resample in range(n_resamples):
+        for row in range(n):
+            if weights[resample, row] > 0:
+                at = sizes[resample]
+                rows[resample, at], scale[resample, at] = row, weights[resample, row]
+                base[resample, :, at] = bases[resample, row]
+                sizes[resample] = at + 1
+    block = np.empty((width, WIDTH))
+    for begin in range(0, values.shape[1], WIDTH):
+        end = min(begin + WIDTH, values.shape[1])
+        for resample in range(n_resamples):
+            products, sums = block[:, : end - begin], squares[resample, begin:end]
+            products[:], sums[:] = 0.0, 0.0
+            first = products[0]
+            for i in range(0, sizes[resample], 4):
+                a, b, c, d = rows[resample, i], rows[resample, i + 1], rows[resample, i + 2], rows[resample, i + 3]
+                in_a, in_b, in_c, in_d = (
+                    values[a, begin:end], values[b, begin:end], values[c, begin:end], values[d, begin:end],
+                )  # fmt: skip
+                of_a, of_b = scale[resample, i], scale[resample, i + 1]
+                of_c, of_d = scale[resample, i + 2], scale[resample, i + 3]
+                s = base[resample, 0, i : i + 4]
+                s_a, s_b, s_c, s_d = s[0], s[1], s[2], s[3]
+                for j in range(sums.size):  # sums of one term after the other: a product and a sum are one instruction
+                    x, y, z, w = in_a[j], in_b[j], in_c[j], in_d[j]
+                    sums[j] = of_d * w * w + (of_c * z * z + (of_b * y * y + (of_a * x * x + sums[j])))
+                    first[j] = s_d * w + (s_c * z + (s_b * y + (s_a * x + first[j])))
+                for k in range(1, width, 2):
+                    other = min(k + 1, width - 1)
+                    s, t = base[resample, k, i : i + 4], base[resample, other, i : i + 4]
+                    s_a, s_b, s_c, s_d, t_a, t_b, t_c, t_d = s[0], s[1], s[2], s[3], t[0], t[1], t[2], t[3]
+                    by_s, by_t = products[k], products[other]
+                    if k == other:
+                        for j in range(by_s.size):
+                            by_s[j] = s_d * in_d[j] + (s_c * in_c[j] + (s_b * in_b[j] + (s_a * in_a[j] + by_s[j])))
+                        continue
+                    for j in range(by_s.size):
+                        x, y, z, w = in_a[j], in_b[j], in_c[j], in_d[j]
+                        by_s[j] = s_d * w + (s_c * z + (s_b * y + (s_a * x + by_s[j])))
+                        by_t[j] = t_d * w + (t_c * z + (t_b * y + (t_a * x + by_t[j])))
+            remains, taken = left[resample, begin:end], explained[resample, begin:end]
             for j in range(sums.size):
-                sums[j] += w0 * x0[j] ** 2 + w1 * x1[j] ** 2 + w2 * x2[j] ** 2 + w3 * x3[j] ** 2
-            for k in range(len(products)):
-                out = products[k][part]
-                v0, v1, v2, v3 = basis[i, k], in_b * basis[b, k], in_c * basis[c, k], in_e * basis[e, k]
-                for j in range(out.size):
-                    out[j] += v0 * x0[j] + v1 * x1[j] + v2 * x2[j] + v3 * x3[j]
+                remains[j], taken[j] = sums[j], 0.0
+            for k in range(width):
+                by_s = products[k]
+                for j in range(sums.size):
+                    if k < q:
+                        remains[j] -= by_s[j] * by_s[j]
+                    else:
+                        taken[j] += by_s[j] * by_s[j]
 
 
-def partial_f(shared: Adjusted, counts: ArrayLike | None = None) -> tuple[Floats, int, float]:
-    """F value of the target in a linear model of each feature, next to an intercept and the covariates.
+def partial_f(shared: Adjusted, counts: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+    """F value of the target in a linear model of each feature, next to an intercept and the covariates, by resample.
 
     Returned with both degrees of freedom. By the largest of these, features are ordered as by their squared partial
     correlation with a target of numbers. Infinite where nothing else is left of a feature; ``nan`` where the
     covariates leave nothing of it, or of the target.
     """
     scatter = adjusted_scatter(shared, counts)
-    n_free = (len(shared.values) if counts is None else float(np.sum(counts))) - scatter.n_covariates - scatter.n_target
-    if not scatter.n_target or n_free <= 0:
-        return np.full(shared.unit.size, math.nan), scatter.n_target, n_free
-    within = np.maximum(scatter.left - scatter.explained, 0.0)
-    within[within <= NOTHING_LEFT * scatter.left] = 0.0
-    f = _ratio(scatter.explained / scatter.n_target, within / n_free)
-    return np.where(scatter.left > 0, f, math.nan), scatter.n_target, n_free
+    n_free = counts.sum(axis=1) - scatter.n_covariates - scatter.n_target
+    return _f_values(scatter.left, scatter.explained, scatter.n_target, n_free), scatter.n_target, n_free
 
 
-def nested_f(shared: Adjusted, counts: ArrayLike, sites: Ints) -> Floats:
+def _f_values(left: Floats, explained: Floats, n_target: Floats, n_free: Floats) -> Floats:
+    within = np.maximum(left - explained, 0.0)
+    within[within <= NOTHING_LEFT * left] = 0.0
+    known = ((n_target > 0) & (n_free > 0))[:, None]
+    explained /= np.maximum(n_target, 1)[:, None]
+    within /= np.where(n_free > 0, n_free, 1)[:, None]
+    return _ratio(explained, within, known & (left > 0))
+
+
+def nested_f(shared: Adjusted, counts: NDArray[Any], sites: Ints) -> Floats:
     """F value of the target within sites: linear models of each feature at each site, whose squares are added up.
 
     What the target explains may differ from site to site, in its direction too. A site that has one class adds to what
     is left within, and nothing else. ``nan`` as in :func:`partial_f`.
     """
-    weights, parts = np.asarray(counts, dtype=np.float64), []
-    for site in np.unique(sites[weights > 0]):
-        parts.append(adjusted_scatter(shared, np.where(sites == site, weights, 0.0)))
-    n_target, n_covariates = sum(part.n_target for part in parts), sum(part.n_covariates for part in parts)
-    n_free = float(weights.sum()) - n_covariates - n_target
-    if not n_target or n_free <= 0:
-        return np.full(shared.unit.size, math.nan)
-    left = np.sum([part.left for part in parts], axis=0)
-    explained = np.sum([part.explained for part in parts], axis=0)
-    within = np.maximum(left - explained, 0.0)
-    within[within <= NOTHING_LEFT * left] = 0.0
-    return np.where(left > 0, _ratio(explained / n_target, within / n_free), math.nan)
+    parts = [adjusted_scatter(shared, np.where(sites == site, counts, 0)) for site in np.unique(sites)]
+    left, explained, n_covariates, n_target = (sum(of_sites[1:], of_sites[0]) for of_sites in zip(*parts, strict=True))
+    n_free = counts.sum(axis=1) - n_covariates - n_target
+    return _f_values(left, explained, n_target, n_free)
 
 
-def partial_variance(shared: Adjusted, counts: ArrayLike | None = None) -> Floats:
+def partial_variance(shared: Adjusted, counts: NDArray[Any]) -> Floats:
     """Variance of what an intercept and the covariates leave of each feature; ``nan`` where too few rows are left."""
     scatter = adjusted_scatter(shared, counts)
-    n_free = (len(shared.values) if counts is None else float(np.sum(counts))) - scatter.n_covariates
-    if n_free <= 0:
-        return np.full(shared.unit.size, math.nan)
-    return _in_units_of_data(scatter.left / n_free, shared.unit)
+    n_free = (counts.sum(axis=1) - scatter.n_covariates)[:, None]
+    return _in_units_of_data(scatter.left / np.where(n_free > 0, n_free, math.nan), shared.unit)
 
 
-def _bases(design: Floats, q: int) -> tuple[Floats, int]:
-    """Orthonormal columns that span the same as the first q, then as all; and how many of them are of the first q."""
-    basis, upper = np.linalg.qr(design)
-    if len(upper) == design.shape[1] and (np.abs(np.diag(upper)) > 1e-6 * np.linalg.norm(upper, axis=0)).all():
-        return basis, q
-    first, target = _span(design[:, :q]), design[:, q:]
-    rest = target - first @ (first.T @ target)
-    rest -= first @ (first.T @ rest)  # twice, so that nothing of the covariates remains
-    return np.column_stack([first, _span(rest, np.linalg.norm(target, axis=0))]), first.shape[1]
+def _bases(designs: Floats, q: int) -> Floats:
+    """Orthonormal columns that span the same as the first q of each design, then as all; zeros for what depends."""
+    n, width = designs.shape[1:]
+    if n < width:
+        designs = np.pad(designs, ((0, 0), (0, width - n), (0, 0)))
+    bases, upper = np.linalg.qr(designs)
+    depends = np.abs(np.diagonal(upper, axis1=1, axis2=2)) <= 1e-6 * np.linalg.norm(upper, axis=1)
+    for resample in np.flatnonzero(depends.any(axis=1)).tolist():
+        first, target = _span(designs[resample, :, :q]), designs[resample, :, q:]
+        rest = target - first @ (first.T @ target)
+        rest -= first @ (first.T @ rest)  # twice, so that nothing of the covariates remains
+        rest = _span(rest, np.linalg.norm(target, axis=0))
+        bases[resample] = 0.0
+        bases[resample, :, : first.shape[1]], bases[resample, :, q : q + rest.shape[1]] = first, rest
+    return bases[:, :n]
 
 
 def _span(columns: Floats, scale: Floats | None = None) -> Floats:

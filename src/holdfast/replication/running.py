@@ -170,6 +170,8 @@ SAME_SIZE = 0.9
 """Halves of shuffled targets select at least this share of the number of features, or nothing is said."""
 NOTEWORTHY = 0.1
 """Agreement with a shuffled target above which there is a caution, if it is at least half of that with the true one."""
+FEWEST_SITES = 4
+"""With fewer, halves of the sites say nothing of the spread of sites."""
 SHUFFLE = 7
 """Stream of random numbers for the order of the target."""
 
@@ -396,6 +398,7 @@ def replicability(
     n_shuffles: int = N_SHUFFLES,
     groups: Any = None,
     sites: Any = None,
+    sample_weight: Any = None,
     level: float = 0.95,
     top: int | None = None,
     measures: str | Measure | Sequence[str | Measure] = (),
@@ -432,6 +435,8 @@ def replicability(
     sites : array, optional
         Where rows come from; the selection is adjusted for it, as in :meth:`Study.run`. The new study is one at the
         same sites; :func:`~holdfast.replication.site_replicability` answers for other sites, too.
+    sample_weight : array, optional
+        What each row weighs, as in :meth:`Study.run`.
     level : float
         Level of the intervals.
     top : int, optional
@@ -491,16 +496,27 @@ def replicability(
         top = features_that_count(what, candidate) if top is None else top
     plan = _plan_split_halves(_find_study(what), candidate, SplitHalves(n_pairs), random_state, others)
     running: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit}
-    result = plan.run(X, y, groups=groups, sites=sites, treat_as_feature=True, progress=progress, **running)
+    rows: dict[str, Any] = {"groups": groups, "sites": sites, "sample_weight": sample_weight}
+    result = plan.run(X, y, **rows, treat_as_feature=True, progress=progress, **running)
     cut = None if top is not None else features_that_count(result, result.candidates[0])
     top = cut or top
-    given, plan = take_data(X, y, groups, None, sites), replace(plan, task=result.plan["task"])
-    data = prepare_data(given.X, given.y, given.groups, plan.covariates, plan.task, None)
+    given, plan = take_data(X, y, **rows), replace(plan, task=result.plan["task"])
+    data = prepare_data(given.X, given.y, given.groups, plan.covariates, plan.task, None, sites=given.sites)
     jackknife = _leave_groups_out(plan, given, data, top, progress=progress, **running) if thorough else 0.0
     X_of_features = data.X if plan.feature_groups is None else None  # of a group there is no one column
     estimate = _estimate_from_split_halves(result, result.candidates[0], level, top, X_of_features, others, jackknife)
+    at_same_sites = [] if data.sites is None else [
+        f"The new study is one at the same {len(np.unique(data.sites))} sites; one at other sites may select fewer of "
+        "these features."
+    ]  # fmt: skip
     estimate = replace(
-        estimate, cautions=(*warn_of_cut(result, cut), *warn_of_dependent_rows(data), *estimate.cautions)
+        estimate,
+        cautions=(
+            *warn_of_cut(result, cut),
+            *at_same_sites,
+            *warn_of_dependent_rows(data),
+            *estimate.cautions,
+        ),
     )
     if n_shuffles:
         halves = complete_pairs(result, read_runs(result, result.candidates[0], top, measured=True))

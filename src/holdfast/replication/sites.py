@@ -21,7 +21,7 @@ from holdfast.inference.intervals import Interval, check_level
 from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FASTEST, GROWTH, SLOWEST, FrequencyProfile, SplitHalfAgreements
 from holdfast.replication.result import Replicability, estimate_replicability
-from holdfast.replication.running import read_runs
+from holdfast.replication.running import FEWEST_SITES, of_rows, read_runs
 from holdfast.resampling.kinds import find_copies
 from holdfast.resampling.split import rng_of
 from holdfast.result_base import ResultMixin
@@ -33,8 +33,8 @@ from holdfast.text import format_number
 from holdfast.tradeoff.final import study_of_candidate
 from holdfast.tradeoff.selected import default_candidate
 
-FEWEST_SITES, FEWEST_FOR_INTERVAL = 4, 6
-"""Sites below which whole sites are not halved, and below which a jackknife over sites has no interval."""
+FEWEST_FOR_INTERVAL = 6
+"""Sites below which a jackknife over sites has no interval."""
 JACKKNIFE_PAIRS = 40
 """Pairs of halves that are repeated without each site."""
 SITE_PAIRS = 10
@@ -181,6 +181,7 @@ def site_replicability(
     *,
     sites: Any = None,
     groups: Any = None,
+    sample_weight: Any = None,
     candidate: str | None = None,
     n_pairs: int = 50,
     level: float = 0.95,
@@ -204,6 +205,8 @@ def site_replicability(
         Where each row comes from; a table brings its own.
     groups : array, optional
         Rows of one group stay together; groups lie within sites.
+    sample_weight : array, optional
+        What each row weighs, as in :meth:`Study.run`.
     candidate : str, optional
         Name of the candidate; not needed if there is only one.
     n_pairs : int
@@ -244,7 +247,7 @@ sites 6 (5 to 7).
     """
     check_level(level)
     check_whole("n_pairs", n_pairs, 10)
-    given = take_data(X, y, groups, None, sites)
+    given = take_data(X, y, groups, sample_weight, sites)
     if given.sites is None:
         raise ValueError("Expected sites= for a new study at other sites, got none; give the site of each row.")
     if isinstance(what, StudyTables):
@@ -291,8 +294,7 @@ sites 6 (5 to 7).
     if not plan.covariates:
         plan = replace(plan, estimator=None, scoring=None)
     result = plan.run(
-        given.X, given.y, groups=given.groups, sites=given.sites, n_jobs=n_jobs, treat_as_feature=True,
-        keep_predictions=False,
+        given.X, given.y, **of_rows(given), n_jobs=n_jobs, treat_as_feature=True, keep_predictions=False,
     )  # fmt: skip
     top = features_that_count(result, result.candidates[0]) if top is None else top
     runs = read_runs(result, result.candidates[0], top, measured=True)
@@ -303,8 +305,8 @@ sites 6 (5 to 7).
     selected = runs.lists()[0][slice(*runs.lists()[1][run_of[0] : run_of[0] + 2])]
     first = 1 + len(subsets)
     last = first + len(within)
-    of_rows = [(run_of.get(split), run_of.get(split + 1)) for split in range(first, last, 2)]
-    complete = [run for one, other in of_rows if one is not None and other is not None for run in (one, other)]
+    halved = [(run_of.get(split), run_of.get(split + 1)) for split in range(first, last, 2)]
+    complete = [run for one, other in halved if one is not None and other is not None for run in (one, other)]
     runs_alone = np.full(len(alone), -1)
     runs_alone[usable] = [run_of.get(split, -1) for split in range(last, len(rows))]
     compared = _compare_sites(runs, runs_alone.reshape(-1, 2, n_sites), level)

@@ -395,7 +395,7 @@ class LeaveOneSiteOut(Perturbation):
     def bind(self, X: Any, y: Any, groups: Any, seed: int) -> "LeaveOneSiteOut":
         if groups is None:
             raise ValueError(
-                "Expected sites to leave out one at a time, got none; give sites= to Study.run, or --sites COLUMN."
+                "Expected sites to leave out one at a time, got none; give sites= and where each row comes from."
             )
         codes, labels = pd.factorize(np.asarray(groups), sort=True)
         if labels.size < 2:

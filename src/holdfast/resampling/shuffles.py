@@ -75,15 +75,20 @@ class TargetShuffles:
                 return cls(unit_of, row_of, strata, "covariates vary within groups, so that a shuffled target differs "
                            "from the true one in more than its link with the features")  # fmt: skip
             strata = pd.factorize(pd.Series(zip(strata, alike[row_of], strict=True)))[0]
-        counts = np.bincount(pd.factorize(pd.Series(zip(strata, codes[row_of], strict=True)))[0])
+        cells, counts = np.unique(np.column_stack([strata, codes[row_of]]), axis=0, return_counts=True)
         orders = gammaln(np.bincount(strata) + 1).sum() - gammaln(counts + 1).sum()
-        if orders >= math.log(FEWEST_ORDERS):
-            return cls(unit_of, row_of, strata)
+        n_free = int((np.bincount(cells[:, 0])[strata] > 1).sum())  # in a stratum with another target
         within = "" if groups is None else ", as groups of rows keep one target"
         if covariates is not None:
             within = " among rows of equal covariates; covariates that are numbers can be made classes"
-        few = f"the target has only {format_count(round(math.exp(orders)), 'different order')}{within}"
-        return cls(unit_of, row_of, strata, few)
+        if orders < math.log(FEWEST_ORDERS):
+            few = f"the target has only {format_count(round(math.exp(orders)), 'different order')}{within}"
+            return cls(unit_of, row_of, strata, few)
+        if covariates is not None and 2 * n_free < strata.size:
+            units = "row" if groups is None else "group"
+            few = f"only {n_free:,} of {format_count(strata.size, units)} can get another target{within}"
+            return cls(unit_of, row_of, strata, few)
+        return cls(unit_of, row_of, strata)
 
     def draw(self, rng: np.random.Generator) -> Ints:
         """Return for each row the row whose target it gets."""

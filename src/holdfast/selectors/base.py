@@ -25,7 +25,6 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.checks import as_column, check_whole, type_name
-from holdfast.kernels.covariates import residuals
 from holdfast.kernels.tolerances import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
@@ -50,7 +49,7 @@ Setting = dict[str, Any]
 Ties = Literal["auto", "random", "lowest"]
 TIES = get_args(Ties)
 Model = Literal["auto", "logistic", "linear", "cox"]
-Adjusts = Literal["formula", "residuals", "base"] | None
+Adjusts = Literal["formula", "base"] | None
 Key = tuple[tuple[str, str], ...]
 PLAIN = (str, int, float, bool, type(None))
 INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
@@ -810,25 +809,6 @@ class Selector(SelectorMixin, BaseEstimator):
         settings: Sequence[Setting], *, cut: bool,
     ) -> Iterator[list[Selection | Exception]]:  # fmt: skip
         """Yield what each setting selects of each resample; if a batch fails, its resamples are fitted one by one."""
-        if shared.covariates is None or self.adjusts != "residuals":
-            yield from self._select_together(shared, X, y, counts, seeds, settings, cut=cut)
-            return
-        classes = self._target(y).classes is not None
-        shared.group(self, settings)  # once, for all resamples
-        for row, seed in zip(counts, seeds, strict=True):
-            left = residuals(X if classes else np.column_stack([X, y]), shared.covariates, row)
-            of_features, of_target = (left, y) if classes else (left[:, :-1], left[:, -1])
-            known = SharedBySetting(shared.row_groups, shared.covariates if classes else None)
-            known.known = shared.known
-            alone = self._prepare(known, of_features, of_target, settings)
-            (selections,) = self._select_together(alone, of_features, of_target, row[None], [seed], settings, cut=cut)
-            # a model of what is left predicts that, not the target
-            yield [replace(of, model=None) if isinstance(of, Selection) else of for of in selections]
-
-    def _select_together(
-        self, shared: Any, X: Floats, y: NDArray[Any], counts: Ints, seeds: Sequence[int | None],
-        settings: Sequence[Setting], *, cut: bool,
-    ) -> Iterator[list[Selection | Exception]]:  # fmt: skip
         results: list[list[Any]] = [[None] * len(settings) for _ in seeds]
         for group in shared.group(self, settings):
             first, group_shared = group.selectors[0], shared[group.key]

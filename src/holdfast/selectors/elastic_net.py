@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 
 from holdfast.checks import is_number
 from holdfast.declared import About
+from holdfast.kernels.covariates import residuals
 from holdfast.kernels.elastic_net import NothingVariesError, Paths, elastic_net_paths
 from holdfast.selection import tie_ranks
 from holdfast.selectors.base import (
@@ -42,6 +43,8 @@ SAME = 1e-11
 """Projections of standardized columns that differ by less belong to copies."""
 COARSE = 1e-6
 """Ratios that differ by a smaller share may be those of copies."""
+LOST = 1e-8
+"""Below this share of the numbers that they are made of, ratios are not known well enough."""
 
 
 class Exchange(NamedTuple):
@@ -83,16 +86,20 @@ class Exchange(NamedTuple):
         return to[order], (coef * slope)[order], intercept + float(coef @ shift)
 
 
-def exchange_copies(X: Floats, counts: Ints, random_state: int | None) -> Exchange | None:
+def exchange_copies(
+    X: Floats, counts: Ints, random_state: int | None, covariates: Floats | None = None
+) -> Exchange | None:
     """Draw which of the copies of a column takes its place; None if no column has a copy in this resample.
 
-    Without a seed no column is exchanged.
+    Next to covariates, columns are copies of which the covariates leave copies. Without a seed no column is exchanged.
     """
     drawn = np.flatnonzero(counts)
-    columns = _may_have_copies(X, drawn)
+    columns = _may_have_copies(X, drawn, covariates)
     if columns.size < 2:
         return None
     rows = X[np.ix_(drawn, columns)]
+    if covariates is not None:
+        rows = residuals(rows, covariates[drawn], counts[drawn])
     mean, size, groups = _copies(rows)
     if not groups:
         return None
@@ -105,13 +112,24 @@ def exchange_copies(X: Floats, counts: Ints, random_state: int | None) -> Exchan
     return Exchange(to, groups, *whole)
 
 
-def _may_have_copies(X: Floats, drawn: Ints) -> Ints:
-    """Columns whose steps between three rows have a ratio that others have too, as copies would, or that have none."""
-    if drawn.size < 3:
+def _may_have_copies(X: Floats, drawn: Ints, covariates: Floats | None) -> Ints:
+    """Columns whose steps between three rows have a ratio that others have too, as copies would, or that have none.
+
+    Next to covariates, steps between so many rows that covariates do not change them.
+    """
+    n_rows = 3 if covariates is None else 3 + covariates.shape[1]
+    if drawn.size < n_rows:
         return np.arange(X.shape[1])
-    first, second, third = X[drawn[:3]]
+    rows = X[drawn[:n_rows]]
+    if covariates is None:
+        above, below = rows[0] - rows[1], rows[0] - rows[2]
+    else:
+        design = np.column_stack([np.ones(n_rows), covariates[drawn[:n_rows]]])
+        above, below = np.linalg.svd(design.T)[2][-2:] @ rows
+        lost = np.minimum(np.abs(above), np.abs(below)) <= LOST * np.abs(rows).max(axis=0)
+        above[lost] = below[lost] = 0.0
     with np.errstate(all="ignore"):
-        ratio = (first - second) / (first - third)
+        ratio = above / below
     order = np.argsort(ratio)  # nan comes last
     with np.errstate(invalid="ignore"):
         near = ~(np.diff(ratio[order]) > COARSE * np.abs(ratio[order[1:]]))
@@ -340,7 +358,7 @@ class ElasticNetPath(ElasticNetBase):
     shared_parameters: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
     whole_order: ClassVar[tuple[str, ...]] = ("largest",)
-    adjusts: ClassVar[Adjusts] = "residuals"
+    adjusts: ClassVar[Adjusts] = "formula"
 
     def __init__(
         self,
@@ -379,7 +397,9 @@ class ElasticNetPath(ElasticNetBase):
         ]
         path = sorted({strength for strength in strengths if strength is not None}, reverse=True)
         step_of = {strength: step for step, strength in enumerate(path)}
-        exchanges = [exchange_copies(batch.X, counts, self._tie_seed(seed)) for counts, seed in batch.resamples]
+        exchanges = [
+            exchange_copies(batch.X, counts, self._tie_seed(seed), batch.covariates) for counts, seed in batch.resamples
+        ]
         selected = self._select_at(path, batch, exchanges) if path else []
         ranked = self._rank_by_entry(batch, exchanges) if None in strengths else []
         return [
@@ -412,6 +432,8 @@ class ElasticNetPath(ElasticNetBase):
                     )
                     for step, strength in enumerate(path)
                 ]  # fmt: skip
+            if batch.covariates is not None:  # a model of what covariates leave is none of the target
+                preferences = [replace(preference, model=None, extras=None) for preference in preferences]
             selected.append(preferences)
         return selected
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -63,7 +64,7 @@ class _Moments(Filter):
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
         if isinstance(shared, moments_of.Adjusted):
-            return np.array([self._adjusted_formula(shared, counts) for counts in batch.counts])
+            return moments_of.weigh_adjusted(self._adjusted_formula, shared, batch.counts)
         return np.concatenate([self._formula(moments) for moments in self._moments(batch, shared)])
 
     def _moments(self, batch: Batch, shared: Any) -> Iterable[moments_of.Moments]:
@@ -208,7 +209,7 @@ class AnovaF(_Moments):
 
     def weigh_within(self, batch: Batch, shared: Any) -> Floats:
         assert batch.sites is not None
-        return np.array([moments_of.nested_f(shared, counts, batch.sites) for counts in batch.counts])
+        return moments_of.weigh_adjusted(partial(moments_of.nested_f, sites=batch.sites), shared, batch.counts)
 
 
 class FTest(Filter):
@@ -275,7 +276,7 @@ class FTest(Filter):
         return moments_of.adjusted(data.X, data.target.values[:, None], covariates)
 
     def weigh(self, batch: Batch, shared: Any) -> Floats:
-        return np.array([moments_of.partial_f(shared, counts)[0] for counts in batch.counts])
+        return moments_of.weigh_adjusted(AnovaF._adjusted_formula, shared, batch.counts)
 
 
 class PartialF:
@@ -296,9 +297,8 @@ class PartialF:
         target = checked_target(y, self.classes)
         kinds = target.n_classes
         columns = 1.0 * (target.values[:, None] == np.arange(1, kinds)) if kinds else target.values[:, None]
-        f, n_target, n_free = moments_of.partial_f(
-            moments_of.adjusted(np.asarray(X, dtype=np.float64), columns, self.covariates)
-        )
+        shared = moments_of.adjusted(np.asarray(X, dtype=np.float64), columns, self.covariates)
+        (f,), (n_target,), (n_free,) = moments_of.partial_f(shared, np.ones((1, len(X))))
         return f, stats.f.sf(f, n_target, n_free) if n_free > 0 else np.full(f.size, np.nan)
 
 

@@ -334,7 +334,8 @@ def describe_structure(data: StudyData) -> list[str]:
         notes.append(f"Rows have weights, from {low:.3g} to {high:.3g}, in selectors, models and scores.")
     if data.sites is not None:
         rows = np.unique(data.sites, return_counts=True)[1]
-        notes.append(f"Rows come from {rows.size} sites, of {rows.min()} to {rows.max()} rows.")
+        of = " to ".join(dict.fromkeys([f"{rows.min():,}", f"{rows.max():,}"]))
+        notes.append(f"Rows come from {format_count(rows.size, 'site')} of {of} rows.")
     if data.adjusts:
         what = [
             *(["the covariates"] if data.covariates is not None else []),
@@ -428,7 +429,7 @@ def prepare_data(
     if adjust not in (None, True, False, "within"):
         raise ValueError(f"Expected adjust=True, False or 'within', got {adjust!r}.")
     if data.within and data.sites is None:
-        raise ValueError("Expected sites= (--sites COLUMN) to select within, with adjust='within', got none.")
+        raise ValueError("Expected sites= to select within, with adjust='within', got none.")
     if data.sites is not None:
         _check_sites(data)
     if data.adjusts:
@@ -562,6 +563,8 @@ def group_columns(given: Any, columns: list[str], weight: GroupWeight = "largest
                 "for a column that belongs to none."
             )
         group_of = {name: str(group) for name, group in zip(columns, listed, strict=True) if not pd.isna(group)}
+    if not group_of:
+        raise ValueError("Expected a group of some column in feature_groups=, got none; leave it out.")
     for name in columns:
         if (name in group_of.values() and group_of.get(name, name) != name) or (
             name not in group_of and name in group_of.values()

@@ -179,10 +179,8 @@ def named_perturbation(name: str, parameters: Mapping[str, Any], resamples: int 
     given = {key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
     if resamples is not None:
         if make.grows is None or make.design in ("folds", "nested_folds"):
-            raise ValueError(
-                f"Expected --resamples with resamples that are drawn, got it with {name}; say "
-                f"{name}:n_splits=…,n_repeats=…."
-            )
+            remedy = "leave it out" if make.grows is None else f"say {name}:n_splits=…,n_repeats=…"
+            raise ValueError(f"Expected --resamples with resamples that are drawn, got it with {name}; {remedy}.")
         given = {make.grows: resamples, **given}
     return _call(make, given, f"perturbation {name}")
 

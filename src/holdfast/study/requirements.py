@@ -351,8 +351,8 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
     if refusing and data.within:
         known = "filters" if data.covariates is None else "filters that can be adjusted for covariates too (AnovaF)"
         raise ValueError(
-            f"Expected {known} to select within sites, as adjust='within' asks, got {_list_parts(refusing)}; give "
-            "adjust=True to adjust for sites, or adjust=False."
+            f"Expected {known} to select within sites, as adjust='within' or the study in the store asks, got "
+            f"{_list_parts(refusing)}; give adjust=True to adjust for sites, or adjust=False."
         )
     if refusing:
         offers = "ElasticNetPath, StabilitySelection or SelectKBest(f_regression)"
@@ -371,7 +371,7 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
 
 
 def _adjusts(estimator: Any, data: StudyData, ordered: bool) -> bool:
-    """Whether a selector can be adjusted: by its formula, by a fit to residuals, or by scores of single features."""
+    """Whether a selector can be adjusted: by its formula, or by scores of single features."""
     if data.within:
         weighs = isinstance(estimator, Filter) and type(estimator).rank is Filter.rank
         return weighs and (data.covariates is None or estimator.adjusts is not None)
@@ -408,10 +408,12 @@ def check_made_columns(data: StudyData, families: Sequence[Family]) -> None:
 
 
 def _try_steps(selector: Any, data: StudyData) -> None:
-    """Fit the steps of a pipeline before the last one to some of the rows, and follow the columns through them."""
+    """Fit the steps before the last one that selects, or the last, to some rows, and follow columns through them."""
     while not hasattr(selector, "steps") and hasattr(selector, "estimator"):
         selector = selector.estimator  # of a search over the pipeline
-    steps = [step for step in _steps(selector) or () if not hasattr(step, "get_support")][:-1]
+    steps = _steps(selector) or []
+    selecting = [number for number, step in enumerate(steps) if _selects(step)]
+    steps = [step for step in steps[: selecting[-1] if selecting else -1] if not hasattr(step, "get_support")]
     n_rows, made = len(data.y), Made(np.arange(len(data.columns)), data.columns)
     few = np.unique(np.linspace(0, n_rows - 1, min(n_rows, TRIAL_ROWS)).astype(np.int64))
     X, y = take(data.X, few), data.y[few]
@@ -437,6 +439,10 @@ def _steps(estimator: Any) -> list[Any] | None:
     if not hasattr(estimator, "steps"):
         return None
     return [step for _, step in estimator.steps if step is not None and step != "passthrough"]
+
+
+def _selects(step: Any) -> bool:
+    return hasattr(step, "get_support") or any(map(_selects, _steps(step) or ()))
 
 
 def _tags(estimator: Any) -> Any:

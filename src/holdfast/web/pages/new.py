@@ -9,10 +9,11 @@ from holdfast.datasets.real import DATASETS, available
 from holdfast.io.inspection import TableInspection
 from holdfast.io.loading import ENDINGS
 from holdfast.io.options import DEFAULTS, OPTIONS
+from holdfast.selectors import SELECTORS
 from holdfast.serialization import from_plain
 from holdfast.web import plans, tables
 from holdfast.web.folder import Upload
-from holdfast.web.forms import FormPart, available_parts, describe_options
+from holdfast.web.forms import FormChoices, FormPart, available_parts, describe_options
 from holdfast.web.guard import RefusedError
 from holdfast.web.launcher import StudyState
 from holdfast.web.plans import Cost, DataChoice, ExtendRequest, StudyRequest
@@ -49,7 +50,7 @@ async def show_known(site: Site, name: str) -> Page:
     address = f"/data/known/{name}"
     return Page(
         name=name, address=address, is_known=True, table=table, how=describe_reading(table), plan=f"{address}/plan",
-        reading=tables.AS_FOUND, said=(), passed_on=(), problem="", fields=(), others=(),
+        reading=tables.AS_FOUND, said=(), passed_on=(), problem="", fields=(), others=(), may_be_sites=(),
     )  # fmt: skip
 
 
@@ -65,11 +66,13 @@ async def show_table(site: Site, upload: str, query: TableQuery) -> Page:
         problem = site.folder.shown(str(error))
     asked = "" if table is None or table.question is None else table.question.option
     ready = table is not None and table.record is not None
+    roles = () if table is None or asked == "target" else zip(table.header, table.roles, strict=True)
     others = tuple(other for other in site.uploads.list("table") if other.upload != file.upload)
     return Page(
         name=file.name, address=address, is_known=False, reading=query, said=query.pairs,
         passed_on=tuple(pair for pair in query.pairs if pair[0] != asked or asked in ADDING_UP),
         table=table, problem=problem, how="" if table is None else describe_reading(table), others=others,
+        may_be_sites=[name for name, role in roles if role == "looks like sites" and name not in query.ignore],
         fields=list_fields(query, () if table is None else table.sheets, others),
         plan=make_address(f"{address}/plan", query.pairs) if ready else "",
     )  # fmt: skip
@@ -156,6 +159,8 @@ def _page(site: Site, facts: Facts, data: DataChoice, address: str) -> Page:
     offers = available_parts(facts.task, facts.n_classes)
     if facts.rows * facts.features > MANY_ENTRIES:
         offers = replace(offers, perturbations=tuple(map(_with_fewer, offers.perturbations)))
+    if data.reading.sites or data.reading.covariates:
+        offers = _choose_adjusted(offers, facts)
     return Page(
         facts=facts,
         data=data,
@@ -173,6 +178,22 @@ def default_sizes(features: int) -> list[int]:
     """Numbers of features to select that suit a table: at most half of them."""
     most = features / 2 if features >= WIDE else min(features / 2, LARGE_SIZE)
     return [size for size in SIZES if size <= max(most, 1)][-N_SIZES:]
+
+
+def _choose_adjusted(offers: FormChoices, facts: Facts) -> FormChoices:
+    """Choose those selectors at first that can be adjusted for sites and covariates."""
+    no = "“no” for “Adjust the selection”"
+    if facts.task == "survival":
+        return replace(offers, left_out=f"For survival times it takes {no} next to sites and covariates.")
+    makes: dict[str, Any] = {offer.name: SELECTORS[offer.name].make for offer in offers.selectors}
+    adjusted = {
+        name
+        for name, make in makes.items()
+        if getattr(make, "adjusts", None) is not None and not (make.adjusts_two_classes and facts.n_classes != 2)
+    }
+    selectors = tuple(replace(offer, chosen=offer.chosen and offer.name in adjusted) for offer in offers.selectors)
+    said = f"Those that are chosen can be adjusted for sites and covariates; others may need {no}."
+    return replace(offers, selectors=selectors, left_out=f"{said} {offers.left_out}")
 
 
 def _with_fewer(offer: FormPart) -> FormPart:
