@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import holdfast as hf
 from holdfast import selectors as of
 from holdfast.models import MODELS, SCORES, CoxRidge
-from holdfast.models.cox import concordance_score
+from holdfast.models.scores import score_survival
 from holdfast.report import summarize
 from holdfast.targets import SURVIVAL, Target, read_survival
 
@@ -167,7 +167,7 @@ def test_models_in_blocks_are_those_fitted_one_by_one():
         np.testing.assert_allclose(predicted["predicted"], slow.predictions(candidate)["predicted"], atol=1e-7)
         held_out = predicted[predicted["run"] == predicted["run"].iloc[0]]
         y = hf.survival(held_out["truth"].astype(float), held_out["event"])
-        again = concordance_score(Said(held_out["predicted"]), None, y)
+        again = score_survival("concordance", Said(held_out["predicted"]), None, y)
         assert again == pytest.approx(scores_of(fast, candidate)[0])
 
 
@@ -184,7 +184,7 @@ class Said:
 def test_a_model_that_predicts_times_counts_by_minus_these():
     _, y = make(30)
     risk = np.random.default_rng(0).normal(size=30)
-    assert concordance_score(Said(risk), None, y) == pytest.approx(1 - concordance_score(Said(risk, False), None, y))
+    assert score_survival("concordance", Said(risk), None, y) == pytest.approx(1 - score_survival("concordance", Said(risk, False), None, y))
 
 
 def test_guessing_has_a_concordance_of_one_half():

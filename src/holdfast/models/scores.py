@@ -19,9 +19,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.metrics import get_scorer, make_scorer
 
 from holdfast.declared import About, Registry
-from holdfast.kernels.cox import concordance
-from holdfast.models.block import ANSWERS, Floats, Ints, Predictions
-from holdfast.models.cox import concordance_score, risk_sign
+from holdfast.kernels.cox import concordance as concordances
+from holdfast.kernels.survival_curves import StepFunctions, brier_scores, censoring_weights, dynamic_aucs, kaplan_meier
+from holdfast.models.block import (
+    ANSWERS,
+    SURVIVAL_FUNCTION,
+    Floats,
+    Ints,
+    Predictions,
+    Training,
+    evaluation_times,
+)
 from holdfast.targets import TIMES_AND_EVENTS
 from holdfast.text import join_first
 
@@ -66,6 +74,9 @@ class Score:
         What ``block`` needs of a model: the first of these methods that the model has.
     low, high : float
         The least and the largest value that the score can have; its intervals stay inside.
+    undefined : str
+        Why a value is ``nan``, where ``block`` says all that is to be said of a cell and the scorer is not to be asked;
+        such a scorer takes :class:`~holdfast.models.block.Training` as ``training``.
     """
 
     about: About
@@ -74,6 +85,7 @@ class Score:
     answers: tuple[str, ...] = ("predict",)
     low: float = -inf
     high: float = inf
+    undefined: str = ""
 
     @property
     def range(self) -> Range:
@@ -133,12 +145,15 @@ class Cells:
     predictions : Predictions
         What models answered for these rows.
     classes : ndarray or None
-        The labels of the classes, sorted; None if numbers are predicted.
+        The labels of the classes, sorted; None for another target.
+    training : Training, optional
+        The rows that the models were trained on; scores of survival times need them.
     """
 
     truth: NDArray[Any]
     predictions: Predictions
     classes: NDArray[Any] | None
+    training: Training | None = None
 
     @property
     def starts(self) -> Ints:
@@ -150,7 +165,8 @@ class Cells:
         if (cells.start, cells.stop) == (0, self.starts.size - 1):
             return self
         rows = slice(self.starts[cells.start], self.starts[cells.stop])
-        return Cells(self.truth[rows], self.predictions.part(cells), self.classes)
+        training = self.training and self.training._replace(splits=self.training.splits[cells])
+        return Cells(self.truth[rows], self.predictions.part(cells), self.classes, training)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -719,24 +735,142 @@ def neg_max_error(cells: Cells, truth: Floats, predicted: Floats) -> Floats:
 
 # Survival times
 
+UNORDERED = "no held-out row outlived another's event"
+FOLLOW_UP = "between the 5th and the 80th percentile of times"
 
-def concordance_index(cells: Cells) -> Floats:
+
+def _declare_survival(
+    label: str, methods: str, reference: str, undefined: str, answer: str = "predict", bounds: Range = SHARE
+) -> Callable[[Formula], Formula]:
+    """Add a formula of survival times to the scores, under its name; it takes cells with their training rows."""
+
+    def add(formula: Formula) -> Formula:
+        name, needs = formula.__name__, (TIMES_AND_EVENTS,) if answer == "predict" else (TIMES_AND_EVENTS, answer)
+        about = About(
+            name=name, label=label, summary=_first_line(formula), methods=methods, reference=reference, needs=needs
+        )
+        block = partial(_score_survival, formula)
+        SCORES.add(
+            Score(
+                about=about, scorer=partial(score_survival, name), block=block, answers=(answer,), low=bounds.low,
+                high=bounds.high, undefined=undefined,
+            )
+        )  # fmt: skip
+        return formula
+
+    return add
+
+
+def _score_survival(formula: Formula, cells: Cells) -> Floats:
+    """Score predictions for survival times; ``nan`` for another target."""
+    return cells.undefined if cells.truth.dtype.names is None else formula(cells)
+
+
+def score_survival(name: str, model: Any, X: Any, y: Any, training: Training | None = None) -> float:
+    """Score a fitted model by its predictions for these rows.
+
+    Parameters
+    ----------
+    name : str
+        A score of survival times.
+    model : estimator
+        A fitted model. If it says, as those of scikit-survival do, that it predicts times and no risks, it counts by
+        minus these.
+    X : array
+        Held-out rows.
+    y : array
+        Their survival times.
+    training : Training, optional
+        The rows that the model was trained on; by default those that it is scored on.
+
+    Returns
+    -------
+    float
+        The score; ``nan``, with a warning, where it is undefined.
+    """
+    score, y = SCORES[name], np.asarray(y)
+    if y.dtype.names is None:
+        raise ValueError(f"Expected survival times for the score {name}, as holdfast.survival() returns them.")
+    training = training or Training.on(y)
+    predictions = ask_model(model, X, score.answers, None, training.y)
+    if predictions is None:
+        raise ValueError(f"Expected one number for each row from predict for the score {name}, got something else.")
+    assert score.block is not None
+    value = float(score.block(Cells(y, predictions, None, training))[0])
+    if not np.isfinite(value):
+        _warn_undefined(name, score.undefined)
+    return value
+
+
+def _warn_undefined(name: str, reason: str) -> None:
+    warnings.warn(f"the score {name} is undefined: {reason}", stacklevel=3)
+
+
+@_declare_survival("C", "Harrell's concordance index", "harrell1982", UNORDERED)
+def concordance(cells: Cells) -> Floats:
     """Share of comparable pairs of rows of which the one with the higher risk has the event first (Harrell's C)."""
-    risk = cells.predictions.predict
-    if cells.truth.dtype.names is None or risk is None:
-        return cells.undefined
-    return concordance(cells.truth["time"], cells.truth["event"], risk, cells.starts)
+    return _measure_order(cells, None)
 
 
-SCORES.add(
-    Score(
-        about=About(
-            name="concordance", label="C", summary=_first_line(concordance_index),
-            methods="Harrell's concordance index", reference="harrell1982", needs=(TIMES_AND_EVENTS,),
-        ),
-        scorer=concordance_score, block=concordance_index, low=0.0, high=1.0,
-    )
+@_declare_survival(
+    "Uno's C", "Uno's concordance index up to the 80th percentile of times", "uno2011",
+    f"{UNORDERED} before the 80th percentile of times",
 )  # fmt: skip
+def uno_concordance(cells: Cells) -> Floats:
+    """Concordance up to the 80th percentile of times, whatever the censoring (Uno's C).
+
+    Events count by one over the squared probability of being observed until then.
+    """
+    weights, times = _weigh_events(cells)
+    return _measure_order(cells, np.where(cells.truth["time"] < times[-1], weights**2, 0.0))
+
+
+def _measure_order(cells: Cells, weights: Floats | None) -> Floats:
+    risk = cells.predictions.predict
+    assert risk is not None
+    return concordances(cells.truth["time"], cells.truth["event"], risk, cells.starts, weights)
+
+
+def _weigh_events(cells: Cells) -> tuple[Floats, Floats]:
+    """Return the weight of each row with the event, by the censoring of the training rows, and the evaluation times."""
+    assert cells.training is not None
+    curve = kaplan_meier(cells.training.y, cells.training.counts, censoring=True)
+    position = np.searchsorted(curve.times, cells.truth["time"], side="right")
+    observed = np.column_stack([np.ones(len(curve.values)), curve.values])[
+        cells.training.splits[cells.cell_of_row], position
+    ]
+    return censoring_weights(cells.truth["event"], observed), evaluation_times(cells.training.y)
+
+
+@_declare_survival(
+    "dynamic AUC", f"mean cumulative/dynamic area under the ROC curve {FOLLOW_UP}", "lambert2016",
+    f"no held-out row outlived an event {FOLLOW_UP}",
+)  # fmt: skip
+def dynamic_auc(cells: Cells) -> Floats:
+    """Area under the ROC curve of who has had the event by a time, averaged over times.
+
+    These are the 5th, 10th, … 80th percentile of the times of all rows.
+    """
+    weights, times = _weigh_events(cells)
+    y, risk = cells.truth, cells.predictions.predict
+    assert risk is not None
+    return dynamic_aucs(y["time"], y["event"], risk, weights, cells.starts, times)
+
+
+@_declare_survival(
+    "integrated Brier score", f"negative integrated Brier score {FOLLOW_UP}", "graf1999",
+    "all times are equal", SURVIVAL_FUNCTION, AT_MOST_ZERO,
+)  # fmt: skip
+def neg_integrated_brier_score(cells: Cells) -> Floats:
+    """Minus the mean squared error of the predicted survival, over times (integrated Brier score)."""
+    weights, times = _weigh_events(cells)
+    survival, training = cells.predictions.predict_survival_function, cells.training
+    assert survival is not None
+    assert training is not None
+    if times.size < 2:
+        return cells.undefined
+    observed = kaplan_meier(training.y, training.counts, censoring=True).at(times)[training.splits[cells.cell_of_row]]
+    return -cells.mean(brier_scores(cells.truth["time"], survival, weights, observed, times))
 
 
 # Scorers of scikit-learn
@@ -756,11 +890,14 @@ class Scorer:
         The same for many models at once, see :class:`holdfast.models.Score`.
     answers : tuple of str, optional
         What it needs of a model: the first of these methods that the model has. None if it may ask for anything.
+    undefined : str
+        As that of :class:`holdfast.models.Score`.
     """
 
-    scorer: Callable[[Any, Any, Any], float]
+    scorer: Callable[..., float]
     block: Callable[[Cells], Floats] | None = None
     answers: tuple[str, ...] | None = None
+    undefined: str = ""
 
     def __call__(self, model: Any, X: Any, y: Any) -> float:
         """Score one model."""
@@ -842,7 +979,11 @@ class BlockScores:
 
 
 def score_block(
-    scorers: Mapping[str, Scorer], truth: NDArray[Any], predictions: Predictions, classes: NDArray[Any] | None
+    scorers: Mapping[str, Scorer],
+    truth: NDArray[Any],
+    predictions: Predictions,
+    classes: NDArray[Any] | None,
+    training: Training | None = None,
 ) -> BlockScores:
     """Compute every score of every cell.
 
@@ -855,14 +996,16 @@ def score_block(
     predictions : Predictions
         What models answered.
     classes : ndarray or None
-        The labels of the classes, sorted; None if numbers are predicted.
+        The labels of the classes, sorted; None for another target.
+    training : Training, optional
+        The rows that the models were trained on; scores of survival times need them.
 
     Returns
     -------
     BlockScores
         Values, and where they failed errors.
     """
-    cells = Cells(truth, predictions, classes)
+    cells = Cells(truth, predictions, classes, training)
     scores = BlockScores({name: np.full(cells.sizes.size, np.nan) for name in scorers})
     for numbers in cut_cells(cells.starts):
         part = cells.part(numbers)
@@ -895,7 +1038,11 @@ def _ask_scikit_learn(scorers: Mapping[str, Scorer], cells: Cells, cell: int, sc
         warnings.simplefilter("always")
         try:
             for name, scorer in scorers.items():
-                if not np.isfinite(scores.values[name][cell]):
+                if np.isfinite(scores.values[name][cell]):
+                    continue
+                if scorer.undefined and scorer.answer(cells.predictions.answers.__contains__):
+                    _warn_undefined(name, scorer.undefined)
+                else:
                     scores.values[name][cell] = ask_scorer(name, scorer, model, X, y)
         except Exception as error:
             scores.errors[cell] = error
@@ -967,7 +1114,38 @@ def _make_stored_model(cells: Cells, cell: int) -> Any:
 # Models that are fitted one at a time
 
 
-def ask_model(model: Any, X: Any, methods: Iterable[str], classes: NDArray[Any] | None) -> Predictions | None:
+def risk_sign(model: Any) -> int:
+    """Return 1 if larger predictions mean earlier events, and -1 where a model of survival times predicts times."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    return 1 if getattr(last, "_predict_risk_score", True) else -1
+
+
+def find_survival_function(model: Any) -> Callable[[Any, Any], Floats] | None:
+    """Return how a fitted model, maybe the last step of a pipeline, predicts survival: ``(X, times)`` to rows × times.
+
+    It must have ``predict_survival_function`` and ``unique_times_`` as models of scikit-survival do; else None.
+    """
+    *before, last = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    if not hasattr(last, "predict_survival_function"):
+        return None
+
+    def predict(X: Any, times: Any) -> Floats:
+        for step in before:
+            X = X if step in (None, "passthrough") else step.transform(X)
+        survival = np.asarray(last.predict_survival_function(X, return_array=True), dtype=np.float64)
+        return StepFunctions(last.unique_times_, survival).at(times)
+
+    return predict
+
+
+def has_answer(model: Any, name: str) -> bool:
+    """Return whether a model has a method, itself or, as for survival functions, as the last step of a pipeline."""
+    return hasattr(model, name) or (name == SURVIVAL_FUNCTION and find_survival_function(model) is not None)
+
+
+def ask_model(
+    model: Any, X: Any, methods: Iterable[str], classes: NDArray[Any] | None, y: NDArray[Any] | None = None
+) -> Predictions | None:
     """Ask a fitted model for its answers on held-out rows, each once.
 
     Parameters
@@ -979,7 +1157,9 @@ def ask_model(model: Any, X: Any, methods: Iterable[str], classes: NDArray[Any] 
     methods : iterable of str
         What to ask, see :func:`needed_answers`.
     classes : ndarray or None
-        The labels of the classes, sorted; None if numbers are predicted.
+        The labels of the classes, sorted; None for another target.
+    y : ndarray, optional
+        The target of all rows, of which the times are taken at which survival is predicted.
 
     Returns
     -------
@@ -989,7 +1169,15 @@ def ask_model(model: Any, X: Any, methods: Iterable[str], classes: NDArray[Any] 
     """
     if classes is not None and not (is_classifier(model) and np.array_equal(getattr(model, "classes_", ()), classes)):
         return None
-    answers: dict[str, Any] = {name: _as_stored(name, getattr(model, name)(X), classes) for name in methods}
+    answers: dict[str, Any] = {}
+    for name in methods:
+        if name == SURVIVAL_FUNCTION:
+            survival = find_survival_function(model)
+            if survival is None or y is None:
+                raise ValueError("Expected a model with predict_survival_function for this score, got one without.")
+            answers[name] = survival(X, evaluation_times(y))
+        else:
+            answers[name] = _as_stored(name, getattr(model, name)(X), classes)
     if risk_sign(model) < 0 and answers.get("predict") is not None:
         answers["predict"] = -answers["predict"]
     if any(values is None for values in answers.values()):
