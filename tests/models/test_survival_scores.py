@@ -44,7 +44,7 @@ def test_scores_are_those_of_scikit_survival(name, case):
 def test_scores_are_equal_in_blocks_and_one_by_one_and_better_than_guessing():
     X, y = make()
     selectors = {"s": hf.Candidates(of.CoxScore(), sizes=[1, 3])}
-    options = dict(selectors=selectors, perturbation=hf.Bootstrap(12), scoring=SURVIVAL_SCORES)
+    options = {"selectors": selectors, "perturbation": hf.Bootstrap(12), "scoring": SURVIVAL_SCORES}
     linear = MODELS["linear"].make(task="survival")
     fast, slow = (hf.Study(estimator=linear, fast_models=fast, **options).run(X, y) for fast in (True, False))
     scores = fast.scores[SURVIVAL_SCORES]
@@ -55,7 +55,7 @@ def test_scores_are_equal_in_blocks_and_one_by_one_and_better_than_guessing():
 
 
 class PredictsTimes(BaseEstimator):
-    """A model as those of scikit-survival: survival functions at times of its own, and predictions that are no risks."""
+    """As models of scikit-survival: survival functions at times of its own, and predictions that are no risks."""
 
     _predict_risk_score = False
 

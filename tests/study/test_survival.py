@@ -10,9 +10,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
+from holdfast import plots
 from holdfast import selectors as of
+from holdfast.kernels.survival_curves import curves_by_group, kaplan_meier
 from holdfast.models import MODELS, SCORES, CoxRidge
 from holdfast.models.scores import score_survival
+from holdfast.plots.survival import frame_curves
 from holdfast.report import summarize
 from holdfast.targets import SURVIVAL, Target, read_survival
 
@@ -184,7 +187,9 @@ class Said:
 def test_a_model_that_predicts_times_counts_by_minus_these():
     _, y = make(30)
     risk = np.random.default_rng(0).normal(size=30)
-    assert score_survival("concordance", Said(risk), None, y) == pytest.approx(1 - score_survival("concordance", Said(risk, False), None, y))
+    assert score_survival("concordance", Said(risk), None, y) == pytest.approx(
+        1 - score_survival("concordance", Said(risk, False), None, y)
+    )
 
 
 def test_guessing_has_a_concordance_of_one_half():
@@ -268,6 +273,44 @@ def test_columns_that_are_the_time_or_the_event_are_in_doubt():
     frame["dead"] = y["event"].astype(float)
     found = [doubt.feature for doubt in hf.io.doubts.find_doubts(frame, y)]
     assert found == ["follow", "dead"]
+    y["event"] = True
+    assert [doubt.feature for doubt in hf.io.doubts.find_doubts(frame, y)] == ["follow"]
+
+
+# Curves
+
+
+def test_curves_by_thirds_are_those_of_kaplan_and_meier_on_a_round_grid():
+    X, y = make(90)
+    curves = curves_by_group(y, X[:, 0])
+    times = curves[0, 1:]
+    assert times[0] == 0
+    step = times[1]
+    assert step in [factor * 10.0**power for factor in (1, 2, 2.5, 5) for power in range(-4, 3)]
+    assert times == pytest.approx(step * np.arange(times.size))
+    group = np.searchsorted(np.quantile(X[:, 0], [1 / 3, 2 / 3]), X[:, 0])
+    left = [(y["time"][group == third] >= times[-1]).sum() for third in range(3)]
+    assert min(left) >= 8
+    assert min((y["time"][group == third] >= times[-1] + step).sum() for third in range(3)) < 8
+    for third in range(3):
+        lines = curves[1 + 4 * third : 5 + 4 * third]
+        assert lines[0, 1:] == pytest.approx(kaplan_meier(y[group == third]).at(times)[0].round(2))
+        assert (lines[1, 1:] <= lines[0, 1:]).all()
+        assert (lines[0, 1:] <= lines[2, 1:]).all()
+        assert lines[3, -1] == left[third]
+
+
+def test_curves_by_values_leave_small_groups_out_and_gaps_aside():
+    _, y = make(90)
+    values = np.repeat([0.0, 1, 2], [50, 30, 10])
+    values[0] = np.nan
+    curves = curves_by_group(y, values)
+    assert curves[[1, 5], 0].tolist() == [0, 1]
+    assert curves[[4, 8], 1].tolist() == [49, 30]
+    assert np.isnan(curves[9:]).all()
+    assert curves_by_group(y, np.zeros(90)).shape[1] == 1
+    frame = frame_curves("stage", curves)
+    assert frame["group"].unique().tolist() == ["0", "1"]
 
 
 # From a file to a report
@@ -302,7 +345,8 @@ def test_a_file_is_read_by_two_columns(patients):
 def test_a_study_of_a_file_ends_in_a_report(patients, tmp_path):
     table = hf.read_table(patients, time="days", event="status", event_is="dead")
     result = hf.Study(
-        selectors={"cox_score": hf.Candidates(of.CoxScore(), sizes=[2, 3])}, perturbation=hf.Bootstrap(15),
+        selectors={"cox_score": hf.Candidates(of.CoxScore(), sizes=[2, 3])},
+        perturbation=hf.Bootstrap(15, stratify=True),
         estimator=MODELS["linear"].make(task="survival"),
     ).run(table)  # fmt: skip
     summary = summarize(result)
@@ -311,4 +355,12 @@ def test_a_study_of_a_file_ends_in_a_report(patients, tmp_path):
     assert "cox1972" in [reference.key for reference in summary.references]
     page = result.report(tmp_path / "r.html").read_text()
     assert "hazard ratio per SD" in page
+    assert summary.method.paragraph.count("stratified by event") == 1
+    strong = summary.features.shown[0]
+    assert [curve.group for curve in strong.curves] == ["lowest third", "middle third", "highest third"]
+    drawn = plots.survival_curves_data(result, summary.candidate, [strong.feature])
+    assert drawn["survival"].tolist() == [value for curve in strong.curves for value in curve.survival]
+    assert 'id="figure-survival"' in page
+    assert "the rows in the lowest third are without the event" in page
+    assert '"days"' in page
     assert SCORES["concordance"].about.label == "C"

@@ -118,7 +118,7 @@ def find_doubts(
     y = np.asarray(y)
     parts_of_target = [(y, target)]
     if y.dtype.names:  # a copy of the times, or of the events, gives the target away
-        parts_of_target = [(y["time"], target), (y["event"], "event")]
+        parts_of_target = [(y["time"], target), *([] if y["event"].all() else [(y["event"], "event")])]
     pairs = ((block, known) for block in blocks_of_columns(numbers) for known in parts_of_target)
     for (part, values), (y, target) in pairs:
         columns = Columns(

@@ -101,12 +101,50 @@ def predict_survival(hazard: Floats, risk: Floats) -> Floats:
         return np.where(hazard > 0, np.exp(-np.exp(risk) * hazard), 1.0)
 
 
+# Curves of groups of rows
+
+N_GROUPS, MOST_STEPS, FEWEST = 3, 50, 8
+CURVE_LINES = 1 + 4 * N_GROUPS
+
+
+def curves_by_group(y: NDArray[Any], values: Floats) -> Floats:
+    """Estimate the survival of rows by thirds of a feature, or by its values where these are two or three.
+
+    Times are multiples of a round number, up to where the smallest group has eight rows left, and survival is rounded
+    to a hundredth, so that no step is that of a single row. Groups of fewer than sixteen rows are left out.
+
+    Returns
+    -------
+    ndarray
+        A line of times, and four for each group: survival, the ends of its 95 % interval, and how many rows are under
+        observation. The latter begin with the group's value, or ``nan`` for a third; lines of groups that are left out
+        are ``nan``. Without two groups there is a single column.
+    """
+    known = np.isfinite(values)
+    y, values = y[known], values[known]
+    different = np.unique(values)
+    is_third = different.size > N_GROUPS
+    cuts = np.quantile(values, [1 / 3, 2 / 3]) if is_third else different[1:]
+    group = np.searchsorted(cuts, values, side="left" if is_third else "right")
+    rows = [y[group == number] for number in range(N_GROUPS)]
+    drawn = [number for number in range(N_GROUPS) if len(rows[number]) >= 2 * FEWEST]
+    end = min((float(np.sort(rows[number]["time"])[-FEWEST]) for number in drawn), default=0.0)
+    if len(drawn) < 2 or not end > 0:
+        return np.full((CURVE_LINES, 1), np.nan)
+    unit = 10.0 ** np.floor(np.log10(end / MOST_STEPS))
+    step = next(unit * factor for factor in (1, 2, 2.5, 5, 10, 20) if end <= unit * factor * MOST_STEPS)
+    times = step * np.arange(np.floor(end / step) + 1)
+    curves = np.full((CURVE_LINES, 1 + times.size), np.nan)
+    curves[0, 1:] = times
+    for number in drawn:
+        lines = curves[1 + 4 * number : 5 + 4 * number]
+        lines[:3, 1:] = np.round(kaplan_meier_interval(rows[number], times), 2)
+        lines[3, 1:] = (rows[number]["time"] >= times[:, None]).sum(axis=1)
+        lines[:, 0] = np.nan if is_third else different[number]
+    return curves
+
+
 # Scores of held-out rows
-
-
-def censoring_weights(event: NDArray[np.bool_], observed: Floats) -> Floats:
-    """Weigh rows with the event by one over the probability of being observed until then; other rows weigh nothing."""
-    return np.divide(1.0, observed, out=np.zeros(observed.shape), where=event & (observed > 0))
 
 
 def dynamic_aucs(

@@ -20,7 +20,7 @@ from sklearn.metrics import get_scorer, make_scorer
 
 from holdfast.declared import About, Registry
 from holdfast.kernels.cox import concordance as concordances
-from holdfast.kernels.survival_curves import StepFunctions, brier_scores, censoring_weights, dynamic_aucs, kaplan_meier
+from holdfast.kernels.survival_curves import StepFunctions, brier_scores, dynamic_aucs, kaplan_meier
 from holdfast.models.block import (
     ANSWERS,
     SURVIVAL_FUNCTION,
@@ -302,21 +302,27 @@ def _declare(
     label: str = "",
     name: str = "",
     summary: str = "",
+    reference: str | None = None,
+    undefined: str = "",
 ) -> Callable[[Formula], Formula]:
     """Add a formula to the scores, by default under its name and with the first line of its docstring.
 
-    A formula of classes takes cells that know their classes; one of numbers takes cells, truth and predictions.
+    A formula of classes takes cells that know their classes; one of numbers takes cells, truth and predictions; one of
+    survival times takes cells with their training rows, and is ``undefined`` where it is ``nan``.
     """
 
     def add(formula: Formula) -> Formula:
         about = About(
             name=name or formula.__name__, label=label, summary=summary or _first_line(formula), methods=methods,
-            needs=needs,
+            needs=needs, reference=reference,
         )  # fmt: skip
-        block = partial(_score_numbers if NUMBERS in needs else _score_classes, formula)
+        score = next((score for need, score in SCORED_BY.items() if need in needs), _score_classes)
         SCORES.add(
-            Score(about=about, scorer=about.name, block=block, answers=answers, low=bounds.low, high=bounds.high)
-        )
+            Score(
+                about=about, scorer=partial(score_survival, about.name) if undefined else about.name,
+                block=partial(score, formula), answers=answers, low=bounds.low, high=bounds.high, undefined=undefined,
+            )
+        )  # fmt: skip
         return formula
 
     return add
@@ -339,6 +345,15 @@ def _score_numbers(formula: Formula, cells: Cells) -> Floats:
     with np.errstate(all="ignore"):
         scores = formula(cells, truth, predicted)
     return np.where(cells.where_all(np.isfinite(truth) & np.isfinite(predicted)), scores, np.nan)
+
+
+def _score_survival(formula: Formula, cells: Cells) -> Floats:
+    """Score predictions for survival times; ``nan`` for another target."""
+    return cells.undefined if cells.truth.dtype.names is None else formula(cells)
+
+
+SCORED_BY: dict[str, Callable[..., Floats]] = {TIMES_AND_EVENTS: _score_survival, NUMBERS: _score_numbers}
+"""How a formula is called that needs this; one of classes otherwise."""
 
 
 # Predicted classes
@@ -739,33 +754,6 @@ UNORDERED = "no held-out row outlived another's event"
 FOLLOW_UP = "between the 5th and the 80th percentile of times"
 
 
-def _declare_survival(
-    label: str, methods: str, reference: str, undefined: str, answer: str = "predict", bounds: Range = SHARE
-) -> Callable[[Formula], Formula]:
-    """Add a formula of survival times to the scores, under its name; it takes cells with their training rows."""
-
-    def add(formula: Formula) -> Formula:
-        name, needs = formula.__name__, (TIMES_AND_EVENTS,) if answer == "predict" else (TIMES_AND_EVENTS, answer)
-        about = About(
-            name=name, label=label, summary=_first_line(formula), methods=methods, reference=reference, needs=needs
-        )
-        block = partial(_score_survival, formula)
-        SCORES.add(
-            Score(
-                about=about, scorer=partial(score_survival, name), block=block, answers=(answer,), low=bounds.low,
-                high=bounds.high, undefined=undefined,
-            )
-        )  # fmt: skip
-        return formula
-
-    return add
-
-
-def _score_survival(formula: Formula, cells: Cells) -> Floats:
-    """Score predictions for survival times; ``nan`` for another target."""
-    return cells.undefined if cells.truth.dtype.names is None else formula(cells)
-
-
 def score_survival(name: str, model: Any, X: Any, y: Any, training: Training | None = None) -> float:
     """Score a fitted model by its predictions for these rows.
 
@@ -806,15 +794,15 @@ def _warn_undefined(name: str, reason: str) -> None:
     warnings.warn(f"the score {name} is undefined: {reason}", stacklevel=3)
 
 
-@_declare_survival("C", "Harrell's concordance index", "harrell1982", UNORDERED)
+@_declare("Harrell's concordance index", TIMES_AND_EVENTS, label="C", reference="harrell1982", undefined=UNORDERED)
 def concordance(cells: Cells) -> Floats:
     """Share of comparable pairs of rows of which the one with the higher risk has the event first (Harrell's C)."""
     return _measure_order(cells, None)
 
 
-@_declare_survival(
-    "Uno's C", "Uno's concordance index up to the 80th percentile of times", "uno2011",
-    f"{UNORDERED} before the 80th percentile of times",
+@_declare(
+    "Uno's concordance index up to the 80th percentile of times", TIMES_AND_EVENTS, label="Uno's C",
+    reference="uno2011", undefined=f"{UNORDERED} before the 80th percentile of times",
 )  # fmt: skip
 def uno_concordance(cells: Cells) -> Floats:
     """Concordance up to the 80th percentile of times, whatever the censoring (Uno's C).
@@ -834,17 +822,15 @@ def _measure_order(cells: Cells, weights: Floats | None) -> Floats:
 def _weigh_events(cells: Cells) -> tuple[Floats, Floats]:
     """Return the weight of each row with the event, by the censoring of the training rows, and the evaluation times."""
     assert cells.training is not None
-    curve = kaplan_meier(cells.training.y, cells.training.counts, censoring=True)
-    position = np.searchsorted(curve.times, cells.truth["time"], side="right")
-    observed = np.column_stack([np.ones(len(curve.values)), curve.values])[
-        cells.training.splits[cells.cell_of_row], position
-    ]
-    return censoring_weights(cells.truth["event"], observed), evaluation_times(cells.training.y)
+    y, counts, splits = cells.training
+    observed = kaplan_meier(y, counts, censoring=True).at(cells.truth["time"], splits[cells.cell_of_row])
+    weights = np.divide(1.0, observed, out=np.zeros(observed.size), where=cells.truth["event"] & (observed > 0))
+    return weights, evaluation_times(y)
 
 
-@_declare_survival(
-    "dynamic AUC", f"mean cumulative/dynamic area under the ROC curve {FOLLOW_UP}", "lambert2016",
-    f"no held-out row outlived an event {FOLLOW_UP}",
+@_declare(
+    f"mean cumulative/dynamic area under the ROC curve {FOLLOW_UP}", TIMES_AND_EVENTS, label="dynamic AUC",
+    reference="lambert2016", undefined=f"no held-out row outlived an event {FOLLOW_UP}",
 )  # fmt: skip
 def dynamic_auc(cells: Cells) -> Floats:
     """Area under the ROC curve of who has had the event by a time, averaged over times.
@@ -857,9 +843,9 @@ def dynamic_auc(cells: Cells) -> Floats:
     return dynamic_aucs(y["time"], y["event"], risk, weights, cells.starts, times)
 
 
-@_declare_survival(
-    "integrated Brier score", f"negative integrated Brier score {FOLLOW_UP}", "graf1999",
-    "all times are equal", SURVIVAL_FUNCTION, AT_MOST_ZERO,
+@_declare(
+    f"negative integrated Brier score {FOLLOW_UP}", TIMES_AND_EVENTS, "survival functions", bounds=AT_MOST_ZERO,
+    label="integrated Brier score", reference="graf1999", answers=(SURVIVAL_FUNCTION,), undefined="all times are equal",
 )  # fmt: skip
 def neg_integrated_brier_score(cells: Cells) -> Floats:
     """Minus the mean squared error of the predicted survival, over times (integrated Brier score)."""
@@ -1114,12 +1100,6 @@ def _make_stored_model(cells: Cells, cell: int) -> Any:
 # Models that are fitted one at a time
 
 
-def risk_sign(model: Any) -> int:
-    """Return 1 if larger predictions mean earlier events, and -1 where a model of survival times predicts times."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    return 1 if getattr(last, "_predict_risk_score", True) else -1
-
-
 def find_survival_function(model: Any) -> Callable[[Any, Any], Floats] | None:
     """Return how a fitted model, maybe the last step of a pipeline, predicts survival: ``(X, times)`` to rows × times.
 
@@ -1178,7 +1158,8 @@ def ask_model(
             answers[name] = survival(X, evaluation_times(y))
         else:
             answers[name] = _as_stored(name, getattr(model, name)(X), classes)
-    if risk_sign(model) < 0 and answers.get("predict") is not None:
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if not getattr(last, "_predict_risk_score", True) and answers.get("predict") is not None:  # it predicts times
         answers["predict"] = -answers["predict"]
     if any(values is None for values in answers.values()):
         return None
