@@ -274,7 +274,7 @@ def test_columns_that_are_the_time_or_the_event_are_in_doubt():
     found = [doubt.feature for doubt in hf.io.doubts.find_doubts(frame, y)]
     assert found == ["follow", "dead"]
     y["event"] = True
-    assert [doubt.feature for doubt in hf.io.doubts.find_doubts(frame, y)] == ["follow"]
+    assert [doubt.feature for doubt in hf.io.doubts.find_doubts(frame, y)] == ["follow", "dead"]
 
 
 # Curves
@@ -313,6 +313,43 @@ def test_curves_by_values_leave_small_groups_out_and_gaps_aside():
     assert frame["group"].unique().tolist() == ["0", "1"]
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("pfs", "is named like a time or an event"), ("os_months", "is named like"), ("vital_status", "is named like"),
+        ("days_to_death", "is named like"), ("status", "is named like"), ("relapse", "is named like"),
+        ("er_status", None), ("protime", None), ("age", None), ("lymph nodes", None), ("start dose", None),
+    ],
+)  # fmt: skip
+def test_other_end_points_are_in_doubt_by_their_names(name, reason):
+    X, y = make(80, 3)
+    found = hf.io.doubts.find_doubts(pd.DataFrame(X, columns=["a", name, "b"]), y)
+    assert [doubt.feature for doubt in found] == ([name] if reason else [])
+    assert all(reason in doubt.reason for doubt in found)
+
+
+def test_other_end_points_are_in_doubt_by_what_they_do():
+    X, y = make(80, 3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["first"] = np.where(X[:, 0] > 0.5, y["time"] / 2, y["time"])  # one end point precedes the other
+    frame["mutated"] = (y["event"] & (X[:, 1] > -0.3)).astype(int)
+    frame["sex"] = (X[:, 1] > 0).astype(int)
+    found = {doubt.feature: doubt.reason for doubt in hf.io.doubts.find_doubts(frame, y)}
+    assert set(found) == {"first", "mutated"}
+    assert "another time to an event?" in found["first"]
+    assert "in no other: an event itself?" in found["mutated"]
+
+
+def test_rows_that_are_not_observed_from_the_start_are_refused():
+    X, y = make(80, 3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(tstart=y["time"] / 2)
+    with pytest.raises(
+        ValueError, match="got a column 'tstart' of times at which their observation begins; late entry"
+    ):
+        hf.Study(selectors={"s": of.CoxScore(2)}).run(frame, y)
+    assert hf.io.doubts.find_doubts(frame.assign(tstart=0.0), y) == []
+
+
 # From a file to a report
 
 
@@ -333,12 +370,16 @@ def test_a_file_is_read_by_two_columns(patients):
     assert "survival times" in repr(table)
     with pytest.raises(ValueError, match="say by event_is= which value is the event"):
         hf.read_table(patients, time="days", event="status")
-    with pytest.raises(ValueError, match="Expected event_is to be a value of 'status'"):
+    with pytest.raises(ValueError, match="Expected event_is= to be a value of 'status'"):
         hf.read_table(patients, time="days", event="status", event_is="x")
-    with pytest.raises(ValueError, match="time and event, the columns of survival times"):
+    with pytest.raises(ValueError, match="time= and event=, the columns of survival times"):
         hf.read_table(patients, time="days")
-    with pytest.raises(ValueError, match="or a target"):
+    with pytest.raises(ValueError, match="or target="):
         hf.read_table(patients, "days", time="days", event="status")
+    with pytest.raises(ValueError, match="time= and event=, for survival times, got 'days' alone"):
+        hf.read_table(patients, "days", ignore="status", task="survival")
+    with pytest.raises(ValueError, match="Expected numbers as times in 'status' of"):
+        hf.read_table(patients, time="status", event="days")
     assert hf.io.inspect_table(patients, time="days", event="status", event_is="dead").record.task == "survival"
 
 

@@ -115,7 +115,7 @@ def plot_survival_curves(result: "StudyTables", candidate: str, features: Sequen
     >>> y = hf.survival(rng.exponential(np.exp(-X[:, 0])) * 100, np.ones(90))
     >>> result = hf.Study(selectors={"cox": hf.selectors.CoxScore(2)}).run(X, y)
     >>> print(*hf.plots.plot_survival_curves(result, "cox", [0]).title.text)
-    feature 0: at time 46, 93 % of the rows in the lowest third are without the event, 27 % of those in the highest third
+    feature 0: at time 46, 93 % of the rows in the lowest third are without the event, 27 % of those in the ...
     """
     return draw_survival_curves(survival_curves_data(result, candidate, features), time=result.data.target or "time")
 
