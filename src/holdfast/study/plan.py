@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -98,6 +98,15 @@ def _instructions(code: CodeType) -> tuple[Any, ...]:
         else:
             constants.append(repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value))
     return code.co_code, code.co_names, constants
+
+
+def plain_selector(described: str, task: str, target: Iterable[Any]) -> str:
+    """A selector in JSON, with the model for numbers named where it was found, as by earlier commands.
+
+    Numbers without a fraction may have been taken for classes.
+    """
+    guessed_numbers = task == "regression" and any(value % 1 for value in target)
+    return described.replace('"model": "auto"', '"model": "linear"') if guessed_numbers else described
 
 
 DIGESTED = 2**24
