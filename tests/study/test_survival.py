@@ -235,6 +235,24 @@ def test_estimators_of_other_packages_take_part_as_selectors_and_models():
     assert scores_of(result, "s").mean() > 0.6
 
 
+def test_paths_of_other_packages_are_read_at_the_strength_that_predicts():
+    class Path(SelectsByCox):
+        def fit(self, X, y):
+            super().fit(X, y)
+            self.coef_ = np.column_stack([np.zeros(X.shape[1]), self.coef_])
+            return self
+
+    X, y = make()
+    runs = [
+        hf.Study(selectors={"s": hf.Candidates(selector, sizes=[3])}, perturbation=hf.Bootstrap(5)).run(X, y)
+        for selector in (SelectsByCox(), Path())
+    ]
+    names = [name for run in runs for name in run.candidates]
+    assert [runs[0].preferences(names[0]).selected(run) for run in range(5)] == [
+        runs[1].preferences(names[1]).selected(run) for run in range(5)
+    ]
+
+
 @pytest.mark.parametrize(
     ("selector", "estimator", "sentence"),
     [
@@ -405,3 +423,19 @@ def test_a_study_of_a_file_ends_in_a_report(patients, tmp_path):
     assert "the rows in the lowest third are without the event" in page
     assert '"days"' in page
     assert SCORES["concordance"].about.label == "C"
+
+
+def test_the_worked_example_of_the_documentation():
+    datasets = pytest.importorskip("sksurv.datasets")
+    X, y = datasets.load_breast_cancer()
+    X = pd.get_dummies(X, dtype=float)
+    study = hf.Study(
+        selectors={"cox_score": of.CoxScore(10), "cox_lasso": of.CoxLasso(n_features=10)},
+        perturbation=hf.Bootstrap(100, stratify=True),
+        estimator=make_pipeline(StandardScaler(), CoxRidge(alpha=10)),
+    )
+    table = study.run(X, y).summary()[["stability", "low", "high", "concordance"]].round(2)
+    assert table.loc["cox_score"].tolist() == [0.28, 0.26, 0.31, 0.62]
+    assert table.loc["cox_lasso"].tolist() == [0.25, 0.22, 0.27, 0.62]
+    found = hf.replicability(of.CoxLasso(n_features=10), X, y, n_pairs=40)
+    assert [round(float(value), 2) for value in (found.half_agreement, *found.half_interval)] == [0.03, -0.09, 0.28]
