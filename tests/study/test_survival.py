@@ -401,6 +401,22 @@ def test_a_file_is_read_by_two_columns(patients):
     assert hf.io.inspect_table(patients, time="days", event="status", event_is="dead").record.task == "survival"
 
 
+def test_what_a_file_of_survival_times_leaves_open_is_asked(patients):
+    for first, second, others in (("days", "event", "status"), ("status", "time", "days")):
+        answers, asked = {"target": first}, []
+        while (question := hf.io.inspect_table(patients, **answers).question) is not None:
+            asked.append((question.option, [value for value, _ in question.choices][:2]))
+            answers |= question.answer("dead" if question.option == "event_is" else question.choices[0][0])
+        alone = "regression" if first == "days" else "classification"
+        assert asked[0] == ("task", ["survival", alone])
+        assert (asked[1][0], asked[1][1][0]) == (second, others)
+        assert asked[2:] == [("event_is", ["alive", "dead"])]
+        assert hf.read_table(patients, **answers).record.events == (pd.read_csv(patients)["status"] == "dead").sum()
+    found = hf.io.inspect_table(patients, "days", task="regression", ignore="status")
+    assert found.record.task == "regression"
+    assert hf.io.inspect_table(patients, "g0", ignore=["status", "days"]).question is None
+
+
 def test_a_study_of_a_file_ends_in_a_report(patients, tmp_path):
     table = hf.read_table(patients, time="days", event="status", event_is="dead")
     result = hf.Study(

@@ -386,10 +386,8 @@ def _read_events(column: "pd.Series[Any]", options: TableOptions, notes: list[st
     if labels.dtype.kind == "U":
         truth = {"true": 1, "false": 0, "yes": 1, "no": 0}
         if not set(map(str.lower, texts)) <= set(truth):
-            raise ValueError(
-                f"Expected 0 and 1 in {options.event!r}, got {join_first(np.unique(texts))}; say by event_is= which "
-                f"value is the event. {COMPETING[0].upper()}{COMPETING[1:]}."
-            )
+            competing = f"{COMPETING[0].upper()}{COMPETING[1:]}."
+            raise refuse("no-event-value", np.unique(texts).tolist(), name=options.event, competing=competing)
         return np.array([truth[text.lower()] for text in texts])
     return labels
 
@@ -799,6 +797,9 @@ def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
         elif option.choices and value not in (*option.choices, default):
             choices = option.choices if default in option.choices else (*option.choices, default)
             raise ValueError(f"Expected {name} to be {quote_names(choices)}, got {value!r}.")
+    for role, other in (("time", "event"), ("event", "time")):
+        if values[role] is None and values[other] is not None:  # then the target is the other of both
+            values[role], values["target"] = values["target"], None
     if (values["event"] is None) != (values["time"] is None) or (values["time"] and values["target"]):
         raise ValueError(
             "Expected time= and event=, the columns of survival times and of events, or target=; give both of the "
