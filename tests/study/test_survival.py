@@ -1,5 +1,7 @@
 """Survival times: every form of the target, selectors, a study from a file to its report, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +19,7 @@ from holdfast.models import MODELS, SCORES, CoxRidge
 from holdfast.models.scores import score_survival
 from holdfast.plots.survival import frame_curves
 from holdfast.report import summarize
+from holdfast.study.store.opening import verify
 from holdfast.targets import SURVIVAL, Target, read_survival
 
 
@@ -439,6 +442,28 @@ def test_a_study_of_a_file_ends_in_a_report(patients, tmp_path):
     assert "the rows in the lowest third are without the event" in page
     assert '"days"' in page
     assert SCORES["concordance"].about.label == "C"
+
+
+def test_what_follows_from_a_study_takes_survival_times(tmp_path):
+    X, y = make()
+    study = hf.Study(
+        selectors={"cox_score": hf.Candidates(of.CoxScore(), sizes=[2, 4])},
+        perturbation=hf.Bootstrap(10, stratify=True),
+        estimator=MODELS["linear"].make(task="survival"),
+    )
+    nested = hf.nested_choice(study, X, y)
+    assert nested.folds["score"].between(0.4, 1).all()
+    benchmark = hf.benchmark({"a": (X, y), "b": (X[:60], y[:60])}, study)
+    assert "concordance" in benchmark.report(tmp_path / "b.html").read_text()
+    first, second = study.run(X, y, store=tmp_path / "s.db"), replace(study, random_state=1).run(X, y)
+    assert first.pool(second).summary()["runs"].tolist() == [20, 20]
+    assert verify(tmp_path / "s.db").state == "sound"
+    found = hf.optimize(of.CoxScore(), {"n_features": [2, 5]}, X, y, estimator=study.estimator, first=5)
+    assert found.candidates
+    assert hf.check_features(["x0", "x11"], first, "cox_score(size=2)").shape[0] == 2
+    assert first.prediction_agreement("cox_score(size=2)").value > 0
+    for result in (nested, benchmark, first, first.choose(), first.features("cox_score(size=2)")):
+        assert "<" in result._repr_html_()
 
 
 def test_the_worked_example_of_the_documentation():
