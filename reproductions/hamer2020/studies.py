@@ -95,7 +95,7 @@ def run_pairs(bench: Workbench, name: str) -> hf.StudyResult:
         "RFE": _eliminate(bench, grid),
         "VAR": _eliminate(bench, {"n_forced": list(bench.choose((8, *MARKED), MARKED)), **grid}),
     }
-    return _run(bench, name, "pairs", selectors, bench.choose(100, 20, large=1000))
+    return _run(bench, name, "pairs", selectors, bench.choose(1000, 20))
 
 
 def run_sizes(bench: Workbench, name: str) -> hf.StudyResult:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import defects
 import holdfast
 from weight import SCRIPTS, TEMPLATES, weigh, weigh_beside
 
@@ -345,3 +346,10 @@ def test_light_calls_import_no_library_that_takes_long_to_import():
     program = "\n".join(["import sys, holdfast", *lines])
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["set()"] * len(steps)
+
+
+def test_every_planted_defect_can_be_planted():
+    for defect in defects.read_defects().values():
+        assert defect.find(SOURCE)
+        assert defect.new != defect.old
+        assert all(len(list(defects.DEFECTS.parent.rglob(name))) == 1 for name in defect.tests)

@@ -481,9 +481,11 @@ def test_the_report_says_it_beside_the_stability(tmp_path):
     assert "estimated by repeated split-half of the rows (20 ×)" in summary.method.paragraph
     assert "All other figures describe the variation over resamples" in summary.method.paragraph
     probabilities = {f"feature {row.feature}": row.probability for row in found.frame.itertuples()}
-    shown = {row.feature: row.new_study for row in summary.features.shown if row.new_study == row.new_study}
-    assert shown == {name: probabilities[name] for name in shown}
-    assert len(shown) >= 3
+    shown = {row.feature: row.new_study for row in summary.features.shown}
+    assert {name: shown[name] for name in probabilities} == pytest.approx(probabilities)
+    others = [shown[name] for name in shown.keys() - probabilities]
+    assert others
+    assert max(others) < max(probabilities.values())
     for form in ("html", "md"):
         assert found.sentence in render(summary, form)
     assert Summary.from_dict(summary.to_dict()).to_dict() == summary.to_dict()

@@ -1,17 +1,22 @@
 """The methods paragraph carries the numbers of the plan: resamples, data, selectors, rule."""
 
+import html
+
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.feature_selection import SelectKBest
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
 from holdfast import selectors
 from holdfast.declared import About
 from holdfast.io.table import make_table
-from holdfast.report import summarize
+from holdfast.report import render, summarize
 from holdfast.study.exports import describe_resamples
+from holdfast.study.plan import write_code
 from holdfast.tradeoff import RULES
 
 RNG = np.random.default_rng(0)
@@ -86,3 +91,41 @@ def test_what_was_done_to_the_data_is_said():
 def test_a_reference_is_cited_for_what_was_done_with_it():
     used = {found.key: found.used for found in summarize(run(hf.ComplementaryPairs(2))).references}
     assert used["shah2013"] == "4 random halves of the rows, in pairs that share no row"
+
+
+def test_the_code_of_a_study_makes_the_same_study_again(tmp_path):
+    study = hf.Study(
+        {
+            "best": make_pipeline(StandardScaler(), SelectKBest(f_classif, k=2)),
+            "grid": hf.Candidates(selectors.HybridRFE(), {"C": [0.1, 1.0]}, sizes=[2, 3]),
+            "own": selectors.Prefiltered(selectors.AnovaF(2), selectors.Variance(4)),
+        },
+        hf.Subsample(4, fraction=0.7), estimator=LogisticRegression(C=0.5), scoring=["accuracy", "roc_auc"],
+        random_state=5,
+    )  # fmt: skip
+    result = study.run(X, Y, groups=np.arange(40) // 2, store=tmp_path / "s.db")
+    (code,) = hf.load_study(tmp_path / "s.db").code
+    assert "from sklearn.pipeline import Pipeline\n" in code
+    made = {"X": X, "y": Y, "groups": np.arange(40) // 2}
+    exec(code, made)
+    assert made["result"].plan == result.plan
+    assert made["result"].candidates == result.candidates
+    assert write_code(made["study"], ["groups"]) == code
+    page, text = (render(summarize(result), form) for form in ("html", "md"))
+    assert f'<pre tabindex="0">{html.escape(code, quote=False)}</pre>'.replace("'", "&#39;") in page
+    assert f"```python\n{code}\n```" in text
+
+
+def test_code_says_where_it_does_not_know_a_value():
+    splits = [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))]
+    result = run(splits, scoring={"own": lambda model, X, y: 1.0}, estimator=LogisticRegression())
+    (code,) = result.code
+    assert "scoring={'own': ...}" in code
+    assert "..." in next(line for line in code.splitlines() if "perturbation=" in line)
+
+
+def test_a_store_keeps_the_code_of_every_study_that_adds_to_it(tmp_path):
+    for name, selector in (("f", selectors.AnovaF(2)), ("v", selectors.Variance(2)), ("f", selectors.AnovaF(2))):
+        hf.Study({name: selector}, hf.Bootstrap(3)).run(X, Y, store=tmp_path / "s.db")
+    codes = hf.load_study(tmp_path / "s.db").code
+    assert ["Variance" in code for code in codes] == [False, True]

@@ -264,9 +264,11 @@ def test_a_wrong_summary_is_refused_with_its_place(study):
 def test_a_summary_from_a_stranger_does_no_harm(study):
     record = summarize(study).to_dict()
     evil = {**record["references"][0], "link": "javascript:alert(1)", "bibtex": "```\n<script>alert(1)</script>"}
-    summary = Summary.from_dict({**record, "references": [evil]})
+    method = {**record["method"], "details": [{"name": "Code", "value": "x\n```\n<script>alert(2)</script>"}]}
+    summary = Summary.from_dict({**record, "references": [evil], "method": method})
     assert "javascript:" not in render(summary) + render(summary, "md")
-    assert render(summary, "md").count("```") == 2
+    assert "<script>alert(" not in render(summary)
+    assert render(summary, "md").count("```") == 4
     assert "<script>alert(1)" not in render(summary)
 
 

@@ -164,10 +164,10 @@ def test_lost_rows_are_named_and_recomputed(statement, lost, copy, whole):
     [
         (
             "UPDATE meta SET value = replace(value, 'strap', 'strip') WHERE key = 'plan'",
-            "1 of 12 entries of the plan lost: plan",
+            "1 of 13 entries of the plan lost: plan",
         ),
-        ("UPDATE meta SET key = 'plain' WHERE key = 'plan'", "1 of 12 entries of the plan lost: plain"),
-        ("DELETE FROM meta WHERE key = 'plan'", "1 of 12 entries of the plan lost"),
+        ("UPDATE meta SET key = 'plain' WHERE key = 'plan'", "1 of 13 entries of the plan lost: plain"),
+        ("DELETE FROM meta WHERE key = 'plan'", "1 of 13 entries of the plan lost"),
         ("UPDATE families SET selector = '{}' WHERE family = 'anova'", "1 of 3 selectors lost: anova"),
         ("UPDATE candidates SET name = 'other' WHERE candidate = 2", "1 of 4 candidates lost: 2"),
         ("DELETE FROM candidates WHERE candidate = 4", "1 of 4 candidates lost"),

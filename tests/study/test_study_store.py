@@ -62,7 +62,7 @@ def test_a_damaged_store_is_refused_and_left_alone(place, finished, tmp_path):
     path.write_bytes(whole)
     assert_refused(
         path,
-        r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(12 of 12 entries of the plan",
+        r"Expected a study's store that can be used, got .*scratched.db: |is damaged \(13 of 13 entries of the plan",
     )
 
 

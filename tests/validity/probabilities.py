@@ -33,36 +33,41 @@ def log_loss(stated, true):
     return float(-(true * np.log(stated) + (1 - true) * np.log(1 - stated)).mean())
 
 
-def compare(about, found, probability):
-    """A frame with a row per selected feature, and one with a row for the data set: what is stated, what is true."""
+def compare(about, found, probability, n_studies):
+    """A frame with a row per selected feature, and one with a row for the data set: what is stated, what is true.
+
+    What is true is known from so many new studies only: a number counts as covered up to two of its standard errors.
+    """
     if found.reason is not None:
         return pd.DataFrame(), pd.DataFrame()
     true, (low, high) = probability[found.frame["column"].to_numpy()], found.expected_interval
     features = pd.DataFrame({**about, "stated": found.frame["probability"].to_numpy(), "true": true})
-    covered = low - 1e-9 <= true.sum() <= high + 1e-9
-    number = {**about, "size": true.size, "expected": found.expected, "true": true.sum(), "covered": covered}
+    slack = 2 * np.sqrt((true * (1 - true)).sum() / n_studies) + 1e-9
+    covered = low - slack <= true.sum() <= high + slack
+    number = {**about, "size": true.size, "expected": found.expected, "true": true.sum(), "low": low, "high": high}
+    number["covered"] = covered
     return features, pd.DataFrame([number])
 
 
-def state(kind, selector, n_sets, n=100, n_pairs=50, n_studies=300):
+def state(kind, selector, seeds, n=100, n_pairs=50, n_studies=300):
     """What is stated of data sets of a simulated kind, and what is true."""
     population = POPULATIONS[kind]
     _, probability = replication.truth(kind, selector, n, n_studies)
-    for seed in range(n_sets):
+    for seed in seeds:
         X, y = population.draw(n, np.random.default_rng([seed, n, 23]))
         made = replication.SELECTORS[selector](population.task)
         found = hf.replicability(made, X, y, n_pairs=n_pairs, random_state=seed, n_shuffles=0)
-        yield compare({"kind": kind, "selector": selector}, found, probability)
+        yield compare({"kind": kind, "selector": selector}, found, probability, n_studies)
 
 
-def state_real(name, n_sets, n_studies=60):
+def state_real(name, seeds, n_studies=60):
     """The same for rows of a real data set; new studies are of its other rows."""
     X, y = load_rows(name)
     n, size = SOURCES[name]
     selectors = {"F test": AnovaF(size), "F test, half": AnovaF(size // 2), "mRMR": MRMR(size)}
     if np.unique(y).size == 2 and X.shape[1] < 1000:
         selectors |= {"lasso": ElasticNetPath(n_features=size), "hybrid RFE": HybridRFE(size)}
-    for seed in range(n_sets):
+    for seed in seeds:
         mine, rest = train_test_split(np.arange(len(y)), train_size=n, stratify=y, random_state=seed)
         drawn = [
             train_test_split(rest, train_size=n, stratify=y[rest], random_state=1000 * seed + study)[0]
@@ -71,7 +76,7 @@ def state_real(name, n_sets, n_studies=60):
         again = select_on(X, y, selectors, drawn)
         for label, selector in selectors.items():
             found = hf.replicability(selector, X[mine], y[mine], n_pairs=50, random_state=seed, n_shuffles=0)
-            yield compare({"kind": name, "selector": label}, found, again[label].mean(axis=0))
+            yield compare({"kind": name, "selector": label}, found, again[label].mean(axis=0), n_studies)
 
 
 def by_step(features):
@@ -90,10 +95,11 @@ if __name__ == "__main__":
     options.add_argument("--real", action="store_true", help="of real data")
     options = options.parse_args()
     warnings.simplefilter("ignore")
+    seeds = range(options.sets)
     if options.real:
-        parts = [part for name in SOURCES for part in state_real(name, options.sets)]
+        parts = [part for name in SOURCES for part in state_real(name, seeds)]
     else:
-        parts = [part for kind in HELD_OUT for name in SELECTORS for part in state(kind, name, options.sets)]
+        parts = [part for kind in HELD_OUT for name in SELECTORS for part in state(kind, name, seeds)]
     features, numbers = (pd.concat(some) for some in zip(*parts, strict=True))
     print(by_step(features).to_string())
     for name, part in (("all", features), *features.groupby("selector")):

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -220,6 +221,20 @@ def by_path(**options):
     return judge
 
 
+def by_knockoffs(X, y, seed):
+    """Gaussian model-X knockoffs of hidimstat, with its settings; q is the level from which knockoff+ selects."""
+    from hidimstat import ModelXKnockoff
+
+    known = ModelXKnockoff(random_state=seed)
+    known.fit_importance(X, y.astype(float))
+    statistic = known.importances_[0]
+    thresholds = np.abs(statistic)
+    below = (statistic <= -thresholds[:, None]).sum(axis=1)
+    level = np.minimum((1 + below) / (statistic >= thresholds[:, None]).sum(axis=1).clip(min=1), 1)
+    at_most = (thresholds <= statistic[:, None]) & (thresholds > 0)
+    return np.full(level.size, np.nan), np.where(at_most, level, 1.0).min(axis=1), np.nan
+
+
 METHODS = {
     "shuffled, ANOVA best 10": by_counts(10),
     "the same by hf.replicability": by_shuffles(hf.selectors.AnovaF(10)),
@@ -228,6 +243,7 @@ METHODS = {
     "integrated path, m = 1": by_path(ipss=1),
     "integrated path, m = 2": by_path(ipss=2),
     "t test + Benjamini-Hochberg": by_t_test,
+    "knockoffs of hidimstat": by_knockoffs,
 }
 
 
@@ -302,7 +318,8 @@ def markdown(table):
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sets", type=int, default=24, help="data sets of each kind, with signal and of noise")
-    options.add_argument("--methods", nargs="*", default=list(METHODS))
+    methods = [name for name in METHODS if name != "knockoffs of hidimstat" or find_spec("hidimstat")]
+    options.add_argument("--methods", nargs="*", default=methods)
     options.add_argument("--kinds", nargs="*", default=[*KINDS, *ARRAYS])
     options.add_argument("--resume", type=Path, help="file with results of an earlier call, which are kept")
     options = options.parse_args()

@@ -314,6 +314,10 @@ def test_frequency_new_study_q_and_use_stand_next_to_each_other_on_every_face(tm
     assert checked[["new_study", "q", "used"]].tolist() == pytest.approx(row[["new_study", "q", "used"]].tolist())
     record = next(feature for feature in summarize(result).features.shown if feature.feature == strongest)
     assert [record.new_study, record.q, record.used] == pytest.approx(row[["new_study", "q", "used"]].tolist())
+    frame = features.to_frame().set_index("feature")
+    listed = {feature.feature: [feature.new_study, feature.q] for feature in summarize(result).features.shown}
+    assert len(listed) > len(found.selected)  # also what all rows do not select
+    assert np.array(list(listed.values())) == pytest.approx(frame.loc[list(listed), ["new_study", "q"]].to_numpy())
     used = f"{round(100 * row['used'])}"
     report, text = (result.report(tmp_path / f"report.{form}").read_text() for form in ("html", "md"))
     assert re.search(rf'data-label="Used"[^>]*>{used} %<', report)

@@ -14,7 +14,7 @@ from holdfast.inference.intervals import Interval
 from holdfast.io.guessing import split_label
 from holdfast.replication import agreements
 from holdfast.replication.agreements import FrequencyProfile
-from holdfast.replication.result import ERRORS, Replicability, format_expected
+from holdfast.replication.result import ERRORS, Replicability, format_expected, name_corner
 from holdfast.replication.running import find_known, replicability
 from holdfast.study.tables import StudyTables
 from holdfast.text import LEGEND, format_count, format_percent, join_first
@@ -31,6 +31,8 @@ from holdfast.tradeoff.selected import (
 
 N_PAIRS = 50
 """How often the rows are split into halves for a list."""
+AGAIN = ("new_study", *ERRORS)
+"""What new studies and shuffled targets say of a feature, as columns."""
 CERTAINTY = 0.35
 """Least variance of a feature's probability given these data, per variance of selected or not."""
 EFFECTS = ("direction", "effect", "effect_low", "effect_high", "used")
@@ -185,17 +187,30 @@ def study_features(
     selected = selected_features(result, candidate, level=level, threshold=threshold, top=top, X=X, metric=metric)
     known = find_known(result, selected.candidate, level=level, X=X)
     columns = find_columns(selected.frame["feature"], result)
-    numbers = {"new_study": expect_list(known, columns).probabilities, **find_errors(known, columns)}
-    return replace(selected, frame=selected.frame.assign(**numbers))
+    frame = selected.frame.copy()
+    frame[list(AGAIN)] = tabulate_again(known, columns)[list(AGAIN)].to_numpy()
+    return replace(selected, frame=frame)
 
 
-def find_errors(known: Replicability | None, columns: Sequence[Any]) -> dict[str, NDArray[np.float64]]:
-    """Return ``by_habit``, ``expected_false`` and ``q`` of features; ``nan`` where a column is None, or unknown."""
-    table = np.full((len(columns), len(ERRORS)), math.nan)
-    listed = [row for row, column in enumerate(columns) if column is not None]
-    if known is not None:
-        table[listed] = known.errors_of([columns[row] for row in listed])
-    return dict(zip(ERRORS, table.T, strict=True))
+def tabulate_again(known: Replicability | None, columns: Sequence[int | None]) -> pd.DataFrame:
+    """Return what new studies and shuffled targets say of any features of a study, one row per feature.
+
+    Its columns are ``new_study``, ``by_habit``, ``expected_false``, ``q`` and ``corner``: ``nan``, and an empty text,
+    where a column is None, or nothing is known.
+    """
+    table = pd.DataFrame(math.nan, index=range(len(columns)), columns=list(AGAIN))
+    chosen = {row: column for row, column in enumerate(columns) if column is not None}
+    if known is None or not chosen:
+        return table.assign(corner="")
+    rows, listed = list(chosen), list(chosen.values())
+    table.loc[rows, list(ERRORS)] = known.errors_of(listed).to_numpy()
+    table.loc[rows, "new_study"] = expect_list(known, listed).probabilities
+    table["in_halves"] = math.nan
+    if known.halves:
+        counts = np.bincount(np.concatenate(known.halves), minlength=known.n_features)
+        table.loc[rows, "in_halves"] = counts[listed] / len(known.halves)
+    corners = list(map(name_corner, table["q"], table["new_study"], table.pop("in_halves"), table["by_habit"]))
+    return table.assign(corner=corners)
 
 
 def tabulate_features(result: StudyTables) -> pd.DataFrame:
@@ -352,15 +367,10 @@ def check_list(
     listed = list(dict.fromkeys(column for column in columns if column is not None))
     known = known or find_known(result, name, level=level, X=X)
     new_study = expect_list(known, listed)
-    again = dict(zip(listed, new_study.probabilities.tolist(), strict=True))
     effects = selected.to_frame().assign(feature=selected.frame["feature"].astype(str)).set_index("feature")
     effects = effects[list(EFFECTS)].reindex(list(map(str, names)))
-    probabilities = [math.nan if column is None else again[column] for column in columns]
-    frame = checked.assign(
-        **{column: effects[column].to_numpy() for column in EFFECTS},
-        new_study=probabilities,
-        **find_errors(known, columns),
-    )
+    frame = checked.assign(**{column: effects[column].to_numpy() for column in EFFECTS})
+    frame[list(AGAIN)] = tabulate_again(known, columns)[list(AGAIN)].to_numpy()
     stated = [text if isinstance(text, str) else None for text in effects["direction"]]
     frame["direction"] = pd.Series(stated, index=frame.index, dtype=object)
     frame.attrs["new_study"] = new_study.to_dict()

@@ -13,7 +13,7 @@ from holdfast import plots
 from holdfast.inference.features import feature_table
 from holdfast.preferences import Preferences
 from holdfast.replication import Replicability
-from holdfast.replication.result import ERRORS
+from holdfast.replication.lists import find_columns, tabulate_again
 from holdfast.report.records import (
     Box,
     Feature,
@@ -138,7 +138,8 @@ def make_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
             metric=options.metric,
         )  # fmt: skip
-        shown = _describe(names, result, selected, options, listed, describe_again(replicability))
+        again: list[dict[Any, Any]] = tabulate_again(replicability, find_columns(names, result)).to_dict("records")
+        shown = _describe(names, result, selected, options, listed, again)
     return Features(
         n_features=runs.n_features,
         n_runs=runs.n_runs,
@@ -161,30 +162,22 @@ def make_features(
     )
 
 
-def describe_again(replicability: Replicability | None) -> dict[str, dict[Any, Any]]:
-    """Return what new studies and shuffled targets say of the features selected on all rows, as fields of records."""
-    if replicability is None:
-        return {}
-    known = replicability.frame.assign(corner=replicability.corners).rename(columns={"probability": "new_study"})
-    rows = known[["new_study", *ERRORS, "corner"]].to_dict(orient="records")
-    return dict(zip(map(str, known["feature"]), rows, strict=True))
-
-
 def _describe(
     names: list[Any],
     result: StudyTables,
     selected: SelectedFeatures,
     options: ReportOptions,
     listed: Mapping[Any, float] | None,
-    again: Mapping[str, Mapping[Any, Any]],
+    again: Sequence[dict[Any, Any]],
 ) -> tuple[Feature, ...]:
     rows = selected.frame.set_index("feature").loc[names].to_dict(orient="records")
     return tuple(
         make_feature(
-            name, row, **effects, on_list=math.nan if listed is None else float(listed.get(name, 0.0)),
-            **again.get(str(name), {}),
+            name, row, **effects, on_list=math.nan if listed is None else float(listed.get(name, 0.0)), **numbers
         )
-        for name, row, effects in zip(names, rows, describe_effects(result, selected, names, options), strict=True)
+        for name, row, effects, numbers in zip(
+            names, rows, describe_effects(result, selected, names, options), again, strict=True
+        )
     )  # fmt: skip
 
 

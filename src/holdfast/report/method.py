@@ -302,7 +302,7 @@ def _details(findings: Findings, provenance: Mapping[str, Any]) -> list[tuple[st
         )
     data = plan["data"]
     details.append(("Data fingerprint", f"features {data['features']}, target {data['target']}"))
-    return details
+    return details + [("Code", code) for code in findings.result.code]
 
 
 def describe_data(record: DataRecord) -> list[tuple[str, str]]:

@@ -472,7 +472,7 @@ def pool(self: "StudyResult", other: "StudyResult") -> "StudyResult":
 
     by_split = ("orders", "outcomes", "scores", "baselines", "failures", "effects")
     quantiles = pd.concat([mine.quantiles, theirs.quantiles]).drop_duplicates(["family", "feature"])
-    only_one = ("until", "command", "replicability")  # what is true of one of them alone
+    only_one = ("until", "command", "code", "replicability")  # what is true of one of them alone
     pooled = replace(
         mine,
         path=None,

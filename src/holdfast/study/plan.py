@@ -1,9 +1,13 @@
-"""The plan of a study: what results depend on, as JSON, so that two plans can be compared."""
+"""The plan of a study: what results depend on, as JSON, so that two plans can be compared; and as Python code."""
 
 import hashlib
 import inspect
+import math
 import platform
-from collections.abc import Iterable, Mapping
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -44,6 +48,92 @@ def describe(thing: Any) -> Any:
     return {_path(type(thing)): state or joblib.hash(thing)}
 
 
+def write_code(study: Any, given: Iterable[str] = ()) -> str:
+    """Return Python code that makes and runs a study, with ``...`` for what code cannot say, such as arrays.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    given : iterable of str
+        Arguments of :meth:`Study.run` that it got besides the data.
+
+    Returns
+    -------
+    str
+        The code, with its imports.
+    """
+    imported: dict[str, set[str]] = {}
+    arguments = ",\n".join(_changed_arguments(study, imported) or ())
+    imports = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(imported.items())]
+    run = ", ".join(["X", "y", *(f"{name}={name}" for name in given)])
+    made = f"study = hf.Study(\n{textwrap.indent(arguments, '    ')},\n)\nresult = study.run({run})"
+    return "\n".join(["import holdfast as hf", *imports, "", made])
+
+
+def _write(thing: Any, imported: dict[str, set[str]]) -> str:
+    if isinstance(thing, np.generic):
+        thing = thing.item()
+    if isinstance(thing, float) and not math.isfinite(thing):
+        return f'float("{thing}")'
+    if thing is None or isinstance(thing, (bool, int, float, str)):
+        return repr(thing)
+    if isinstance(thing, Mapping):
+        items = [f"{_write(key, imported)}: {_write(value, imported)}" for key, value in thing.items()]
+        return _enclose("{", items, "}")
+    if isinstance(thing, (list, tuple)):
+        items = [_write(item, imported) for item in thing]
+        return (
+            _enclose("[", items, "]") if isinstance(thing, list) else f"({', '.join(items)}{',' * (len(items) == 1)})"
+        )
+    if inspect.isroutine(thing) or isinstance(thing, type):
+        return _name(thing, imported)
+    if type(thing).__module__.startswith("sklearn.model_selection."):  # does not keep its arguments as attributes
+        return repr(thing) if _name(type(thing), imported) != "..." else "..."
+    arguments = _changed_arguments(thing, imported)
+    return "..." if arguments is None else _enclose(f"{_name(type(thing), imported)}(", arguments, ")")
+
+
+def _enclose(before: str, items: Sequence[str], after: str) -> str:
+    """Return items between brackets, each in a line of its own if they are long."""
+    line = f"{before}{', '.join(items)}{after}"
+    if len(line) <= MAX_LINE and "\n" not in line:
+        return line
+    lines = ",\n".join(items)
+    return f"{before}\n{textwrap.indent(lines, '    ')},\n{after}"
+
+
+def _name(thing: Any, imported: dict[str, set[str]]) -> str:
+    """Return how code calls a class or function, and note from which module: the first one that shows it."""
+    name = thing.__qualname__
+    if getattr(sys.modules["holdfast"], name, None) is thing:
+        return f"hf.{name}"
+    parts = thing.__module__.split(".")
+    modules = [".".join(parts[: end + 1]) for end in range(len(parts))]
+    shown = [module for module in modules if getattr(sys.modules.get(module), name, None) is thing]
+    if not name.isidentifier() or not shown:
+        return "..."
+    if shown[0] != "__main__":
+        imported.setdefault(shown[0], set()).add(name)
+    return str(name)
+
+
+def _changed_arguments(thing: Any, imported: dict[str, set[str]]) -> list[str] | None:
+    """Return the arguments by which an object was made, without defaults; None if it does not keep them."""
+    try:
+        parameters = inspect.signature(type(thing)).parameters
+        values = {name: getattr(thing, name) for name in parameters}
+    except (AttributeError, ValueError, TypeError):
+        return None
+    defaults = {name: parameter.default for name, parameter in parameters.items()}
+    if is_dataclass(thing):
+        defaults |= {item.name: item.default_factory() for item in fields(thing) if item.default_factory is not MISSING}
+    changed = {name: value for name, value in values.items() if describe(value) != describe(defaults[name])}
+    return [f"{name}={_write(value, imported)}" for name, value in changed.items()]
+
+
+MAX_LINE = 90
+"""Length from which code is written in several lines."""
 NAMED_IN_PLANS = {
     "selectors.baseline": ("RandomSelector",),
     "selectors.ensemble": ("EnsembleSelector",),

@@ -29,7 +29,7 @@ from holdfast.study import engines
 from holdfast.study.data import StudyData
 from holdfast.study.families import Family
 from holdfast.study.memory import gc_paused
-from holdfast.study.plan import describe, fingerprint
+from holdfast.study.plan import describe, fingerprint, write_code
 from holdfast.study.requirements import (
     check_adjustment,
     check_classes,
@@ -313,6 +313,7 @@ class StudyRun:
             for name, score in known.items()
         }
         former = {name: old for old, name in FORMER_OPTIONS.items()}  # stores keep their keys
+        given = [name for name in ("groups", "sites", "sample_weight") if getattr(data, name) is not None]
         why_no_effects = None
         if data.effect_table is None:
             sparse = sp.issparse(data.X)
@@ -331,6 +332,7 @@ class StudyRun:
             "data_record": to_plain(self.record),
             "no_effects": why_no_effects,
             "prefilter": self.study.prefilter,
+            **({"code": [write_code(self.study, given)]} if command is None else {}),
             "command": None if command is None else {former.get(key, key): value for key, value in command.items()},
         }
 

@@ -258,6 +258,11 @@ class StudyTables:
         return self.stored.meta.get("command")
 
     @property
+    def code(self) -> list[str]:
+        """Python code of the studies that made these results, without their data; empty if the command line did."""
+        return list(self.stored.meta.get("code", []))
+
+    @property
     def metrics(self) -> list[str]:
         """Names of the scores."""
         return list(self.plan["scoring"])

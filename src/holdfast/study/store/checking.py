@@ -148,11 +148,11 @@ def find_fault(connection: sqlite3.Connection) -> str:
 FACTS: Mapping[str, Any] = {
     "format": int, "plan": dict, "design": str, "declared": dict, "n_features": int, "names": list | None,
     "target": list, "classes": list | None, "data_record": dict, "no_effects": str | None, "prefilter": str | None,
-    "replicability": dict, "command": dict | None,
+    "replicability": dict, "command": dict | None, "code": list,
 }  # fmt: skip
 """What a store knows of its study, by name: the types that readers take for granted."""
-OPTIONAL = frozenset({"replicability"})
-"""What is computed again if it is lost."""
+OPTIONAL = frozenset({"replicability", "code"})
+"""What a study can do without: it is computed again, or earlier versions did not store it."""
 NEEDED = frozenset(FACTS) - OPTIONAL
 """What a store must not lack."""
 

@@ -168,6 +168,8 @@ class Store:
                     "resume (more resamples and more selectors may be added), or another store.")  # fmt: skip
                 if about.get("command") is not None:
                     self.put("command", about["command"])
+                if "code" in about:
+                    self.put("code", list(dict.fromkeys([*(self.get("code") or []), *about["code"]])))
                 if about["data_record"]["target"] is not None or self.get("data_record")["target"] is None:
                     self.put("data_record", about["data_record"])  # unless arrays without a name would replace a table
                 declared = self.get("declared") or about["declared"]

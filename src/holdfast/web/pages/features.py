@@ -17,9 +17,10 @@ from holdfast.plots.lines import line_with_band
 from holdfast.plots.survival import draw_survival_curves
 from holdfast.plots.theme import alt, finish_chart, inline_data, tooltips
 from holdfast.preferences import Preferences
-from holdfast.replication import check_features, find_known
+from holdfast.replication import Replicability, check_features, find_known
+from holdfast.replication.lists import tabulate_again
 from holdfast.report.building import describe_stability, estimate_stability
-from holdfast.report.features import describe_again, describe_effects, make_feature, show_name
+from holdfast.report.features import describe_effects, make_feature, show_name
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, list_curves
 from holdfast.report.records import NO_TABLE, Feature, Features, ReportOptions
 from holdfast.report.verdict import match_headline
@@ -77,8 +78,8 @@ class CandidateFeatures:
         Their columns, in the order of ``found``.
     never : dict
         The facts of a feature that was never selected.
-    again : dict
-        What new studies and shuffled targets say of features that were selected on all rows, by name.
+    known : Replicability or None
+        What is known of the candidate in new studies.
     """
 
     result: StudyResult
@@ -86,7 +87,7 @@ class CandidateFeatures:
     found: SelectedFeatures
     columns: NDArray[np.int64]
     never: dict[str, Any]
-    again: dict[str, dict[Any, Any]]
+    known: Replicability | None
 
     def names(self) -> list[str]:
         """Names of all features of the study."""
@@ -125,15 +126,15 @@ class CandidateFeatures:
         effects = dict(zip(known, describe_effects(self.result, self.found, names, ReportOptions()), strict=True))
         rows = self.found.frame.iloc[[row_of[column] for column in known]].to_dict(orient="records")
         facts: dict[int, dict[Any, Any]] = dict(zip(known, rows, strict=True))
+        again: list[dict[Any, Any]] = tabulate_again(self.known, columns).to_dict("records")
         features = self.runs.features
         return Features(
             n_features=self.found.n_features, n_runs=self.found.n_runs, threshold=THRESHOLD,
             shown=tuple(
                 make_feature(
-                    features[column], facts.get(column, self.never), **effects.get(column, {}),
-                    **self.again.get(str(features[column]), {}),
+                    features[column], facts.get(column, self.never), **effects.get(column, {}), **numbers
                 )
-                for column in columns
+                for column, numbers in zip(columns, again, strict=True)
             ),
             table=NO_TABLE, map=None, bound="", top=self.found.top, correlation_checked=False,
             chance=float(self.runs.density), effect=self.found.effect, no_effects=self.found.missing,
@@ -183,9 +184,9 @@ def find_features(snapshot: Snapshot, candidate: str) -> CandidateFeatures:
                 lambda: judge_features([name], result, candidate, level=LEVEL, threshold=THRESHOLD, top=found.top)
             )
             never = {str(key): value for key, value in checked.iloc[0].to_dict().items()}
-        again = describe_again(find_known(result, candidate, level=LEVEL))
+        known = find_known(result, candidate, level=LEVEL)
         return _match_report(
-            CandidateFeatures(result=result, runs=runs, found=found, columns=columns, never=never, again=again)
+            CandidateFeatures(result=result, runs=runs, found=found, columns=columns, never=never, known=known)
         )
 
     return snapshot.remember(("features", candidate), find)
