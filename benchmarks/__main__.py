@@ -21,6 +21,7 @@ from benchmarks import (
     page,
     replication,
     rfe,
+    roofline,
     studies,
     study,
 )
@@ -35,6 +36,7 @@ PARTS = (
     study,
     filters,
     rfe,
+    roofline,
     hybrid_rfe,
     elastic_net,
     adjusted,

@@ -10,6 +10,10 @@ from sklearn.linear_model import LogisticRegression
 import holdfast as hf
 from holdfast.replication import Replicability
 from holdfast.replication.result import CORNERS, name_corner
+from holdfast.replication.running import SHUFFLED_PAIRS, select_on_shuffled
+from holdfast.resampling import SplitHalves
+from holdfast.resampling.shuffles import TargetShuffles
+from holdfast.study.data import prepare_data, take_data
 
 
 def draw(n=100, d=60, effect=1.2, real=4, seed=0):
@@ -48,6 +52,18 @@ def test_answers_survive_as_plain_values(found):
     again = Replicability.from_dict(found.to_dict())
     pd.testing.assert_frame_equal(again.frame, found.frame)
     assert (again.shuffled, again.real_sentence) == (found.shuffled, found.real_sentence)
+
+
+@pytest.mark.parametrize("selector", [hf.selectors.AnovaF(8), SelectKBest(k=8)], ids=["ours", "another's"])
+def test_halves_of_a_shuffled_target_are_selected_without_a_store_as_with_one(selector):
+    X, y = draw()
+    plan, data = hf.Study({"anova": hf.Candidates(selector, sizes=[8])}), prepare_data(X, y, None, (), None, None)
+    bound = SplitHalves(SHUFFLED_PAIRS).bind(data.X, data.y, None, 0)
+    shared = plan, take_data(X, y, None), data, TargetShuffles.plan(data.y, None, None), bound
+    alone, stored = (select_on_shuffled(*shared, top, {"n_jobs": 1}, 3) for top in (None, 8))
+    assert alone.n_runs == stored.n_runs == 2 * SHUFFLED_PAIRS
+    for ours, theirs in zip(alone.lists(), stored.lists(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_shuffles_depend_on_the_seed_only(found):

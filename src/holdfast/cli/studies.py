@@ -223,7 +223,7 @@ def _print_plan(plan: Planned, as_json: bool) -> None:
     terminal.console().print(
         f"{format_count(cost['fits'], 'fit')}: {format_count(cost['candidates'], 'candidate')} on "
         f"{format_count(cost['splits'], 'split')}.\n"
-        f"About {format_duration(cost['seconds'])} on one core, {cost['bytes'] / 1e6:,.1f} MB on disk, and "
+        f"About {format_duration(max(cost['seconds'], 1))} on one core, {cost['bytes'] / 1e6:,.1f} MB on disk, and "
         f"{cost['memory'] / 1e9:,.1f} GB of memory in each process."
     )
     if halved:

@@ -3,6 +3,7 @@ from .inspection import SelectionsInspection as SelectionsInspection
 from .inspection import TableInspection as TableInspection
 from .inspection import inspect_selections as inspect_selections
 from .inspection import inspect_table as inspect_table
+from .large import map_table as map_table
 from .questions import Question as Question
 from .questions import ReadingError as ReadingError
 from .selections import read_preferences as read_preferences

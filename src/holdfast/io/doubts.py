@@ -20,6 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from holdfast.io.questions import ACCEPTED, quote_names
+from holdfast.kernels.libraries import column_blocks
 from holdfast.text import format_count, format_number, join_first
 
 FEW_ROWS = 10  # in so few rows, an order or a perfect separation is nothing special
@@ -137,15 +138,11 @@ def find_doubts(
 
 AT_ONCE = 2**21
 """Numbers of a table up to which it is searched at once; a larger one goes by blocks of its columns."""
-NARROWEST = 16
-"""Columns of a block at least: fewer share a line of memory, which would be fetched once for each."""
 
 
 def blocks_of_columns(numbers: pd.DataFrame) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Yield the columns of a frame of numbers as float64, as many at a time as fit, with where they stand."""
-    width = max(NARROWEST, AT_ONCE // max(1, len(numbers)))
-    for begin in range(0, numbers.shape[1], width):
-        part = slice(begin, begin + width)
+    for part in column_blocks(*numbers.shape, AT_ONCE):
         yield part, numbers.iloc[:, part].to_numpy(dtype=np.float64, na_value=np.nan)
 
 

@@ -222,8 +222,9 @@ def pyarrow_parquet(path: Path) -> Any:
     return pyarrow.parquet
 
 
-def parquet_table(path: Path) -> Any:
-    """Return a Parquet file as a pyarrow table."""
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """Open a Parquet file, of which parts can be read."""
     path.stat()  # pyarrow's error for a missing file says no more than its name
     parquet = pyarrow_parquet(path)
     try:
@@ -231,6 +232,12 @@ def parquet_table(path: Path) -> Any:
     except (ValueError, OSError):
         raise ValueError(f"Expected a Parquet file, as {path} ends in .parquet, got something else.") from None
     with file:
+        yield file
+
+
+def parquet_table(path: Path) -> Any:
+    """Return a Parquet file as a pyarrow table."""
+    with open_parquet(path) as file:
         check_declared(file.metadata.num_rows, file.metadata.num_columns, path)
         try:
             return file.read()

@@ -1,6 +1,7 @@
 """AnnData: expression with what is known of each sample; files (.h5ad) by h5py alone, and objects in memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from holdfast.io.questions import quote_names, refuse
 from holdfast.text import format_count
 
 
-def read_h5ad(path: Path, layer: str | None = None) -> Loaded:
-    """Read ``X``, or a layer, with the names in ``var`` and the columns of ``obs``, no features unless asked for."""
+@contextmanager
+def _open(path: Path) -> Iterator[Any]:
+    """Open a file; say of errors of h5py that it is no AnnData."""
     try:
         import h5py
     except ImportError:
@@ -24,31 +26,58 @@ def read_h5ad(path: Path, layer: str | None = None) -> Loaded:
     path.stat()
     try:
         with h5py.File(path, "r") as file:
-            return _read(file, path, layer)
+            yield file
     except (OSError, KeyError, TypeError, IndexError, AttributeError, UnicodeError, RuntimeError) as error:
         why = str(error).strip("\"'").partition("\n")[0].rstrip(".") or type(error).__name__
         raise refuse("no-anndata", path=path, why=why) from None
 
 
-def _read(file: Any, path: Path, layer: str | None) -> Loaded:
+def read_h5ad(path: Path, layer: str | None = None) -> Loaded:
+    """Read ``X``, or a layer, with the names in ``var`` and the columns of ``obs``, no features unless asked for."""
+    with _open(path) as file:
+        item, layers = _find_matrix(file, path, layer)
+        shape, read = _open_matrix(item, path)
+        obs, names, notes = _read_names(file, path, shape)
+        unread = [name for name in layers if name != layer]
+        notes += [f"Read {layer or 'X'}; the layers {quote_names(unread)} were not read."] if unread else []
+        frame = pd.concat([obs, pd.DataFrame(read(), index=obs.index, columns=names)], axis=1)
+    return Loaded(frame=frame, file_format="AnnData", notes=tuple(notes), aside=tuple(obs.columns))
+
+
+@contextmanager
+def open_dense(path: Path, layer: str | None) -> Iterator[tuple[Any, pd.DataFrame, "pd.Index[Any]"]]:
+    """Open a dense matrix of any size, with ``obs`` and the names of the features."""
+    with _open(path) as file:
+        item, _ = _find_matrix(file, path, layer)
+        if not hasattr(item, "shape") or len(item.shape) != 2 or item.dtype.kind not in "biuf":
+            raise ValueError(
+                f"Expected dense numbers as {layer or 'X'} of {path}, got something else, such as sparse rows, which "
+                "cannot be read in blocks of columns; hf.read_table makes them dense in memory."
+            )
+        obs, names, _ = _read_names(file, path, item.shape)
+        yield item, obs, names
+
+
+def _find_matrix(file: Any, path: Path, layer: str | None) -> tuple[Any, list[str]]:
+    """Return ``X`` or a layer, and the names of all layers."""
     for part in ("X", "obs", "var"):
         if not _has(file, part):
             raise ValueError(f"Expected {part!r} in the AnnData file {path}, got {quote_names(file)}; write it again.")
-    obs_group, var_group = _get(file, "obs"), _get(file, "var")
     layers = sorted(_get(file, "layers")) if _has(file, "layers") else []
     if layer is not None and layer not in layers:
         raise refuse("no-layer", layer=layer, path=path, layers=quote_names(layers) or "none")
-    shape, read = _open_matrix(_get(file, "X" if layer is None else f"layers/{layer}"), path)
+    return _get(file, "X" if layer is None else f"layers/{layer}"), layers
+
+
+def _read_names(file: Any, path: Path, shape: tuple[int, ...]) -> tuple[pd.DataFrame, "pd.Index[Any]", list[str]]:
+    """Return ``obs``, the names of the features, and notes on both."""
+    obs_group, var_group = _get(file, "obs"), _get(file, "var")
     expected = tuple(_length(_get_index(group, path)) for group in (obs_group, var_group))
     if shape != expected:
         raise refuse("other-shape", expected=expected, path=path, shape=shape)
     obs, odd = _read_frame(obs_group, path)
     notes = [f"Left out columns of obs of an unknown kind: {quote_names(odd)}."] if odd else []
-    unread = [name for name in layers if name != layer]
-    notes += [f"Read {layer or 'X'}; the layers {quote_names(unread)} were not read."] if unread else []
-    names = _label_names(_read_frame(var_group, path)[0], notes)
-    frame = pd.concat([obs, pd.DataFrame(read(), index=obs.index, columns=names)], axis=1)
-    return Loaded(frame=frame, file_format="AnnData", notes=tuple(notes), aside=tuple(obs.columns))
+    return obs, _label_names(_read_frame(var_group, path)[0], notes), notes
 
 
 def _label_names(var: pd.DataFrame, notes: list[str]) -> "pd.Index[Any]":

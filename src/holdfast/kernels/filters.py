@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.jit import exact_step, frozen, kernel, summing_kernel
-from holdfast.kernels.libraries import Array, NumpyLibrary, parts
+from holdfast.kernels.libraries import Array, NumpyLibrary, column_blocks, parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,8 +28,6 @@ AT_ONCE = 2**23
 """Numbers of a table up to which it is centered as a whole, once; a larger one goes by blocks of its columns."""
 PART = 512
 """Columns of which sums over rows stay in the fastest cache."""
-NARROWEST = 16
-"""Columns of a block at least: fewer share a line of memory, which would be fetched once for each."""
 WIDTH = 256
 """Columns that are summed at a time: those of all rows stay in the cache from one resample to the next."""
 MOMENTS = 2**16
@@ -89,10 +87,10 @@ def moments_by_blocks(X: NDArray[Any], y: ArrayLike, counts: NDArray[Any]) -> It
     So many resamples share a pass over the table as have moments of its size.
     """
     n, d = X.shape
-    width, at_once = max(NARROWEST, AT_ONCE // (2 * n)), max(8, n // (2 * len(np.unique(y))))
+    at_once = max(8, n // (2 * len(np.unique(y))))
     for first in range(0, len(counts), at_once):
         some = counts[first : first + at_once]
-        blocks = (centered(X[:, begin : begin + width].astype(np.float64), y) for begin in range(0, d, width))
+        blocks = (centered(X[:, part].astype(np.float64), y) for part in column_blocks(n, d, AT_ONCE // 2))
         yield _join(class_moments(block, some) for block in blocks)
 
 
@@ -277,8 +275,10 @@ def anova_f(moments: Moments) -> Floats:
     """
     n_classes = np.count_nonzero(moments.size, axis=-1)[..., None]
     n_free = moments.size.sum(axis=-1)[..., None] - n_classes
-    between, within = _between(moments), moments.scatter.sum(axis=-2)
-    between /= np.maximum(n_classes - 1, 1)
+    between, scatter = _between(moments), moments.scatter
+    within = scatter[..., 0, :] + scatter[..., 1, :] if scatter.shape[-2] == 2 else scatter.sum(axis=-2)
+    if n_classes.max() > 2:
+        between /= np.maximum(n_classes - 1, 1)
     within /= np.where(n_free > 0, n_free, 1)
     return _ratio(between, within, (n_classes > 1) & (n_free > 0))
 

@@ -9,7 +9,7 @@ Numbers become codes in bins of equal width (:func:`equal_width_codes`) or where
 :func:`correlation_path` does so by correlations (:class:`~holdfast.kernels.filters.Correlated`), without codes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -22,9 +22,7 @@ from holdfast.kernels.tolerances import TIE
 Codes = NDArray[np.uint8]  # features × samples
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Scheme = Literal["mid", "miq", "mid_alpha"]
-Rows = Callable[[int], Ints]
 
 MAX_BINS = 256
 """Codes are bytes."""
@@ -512,11 +510,17 @@ def selection_path(
     V = frozen(information(sample, labels) if relevance is None else relevance, np.float64)
     among = V > 0 if relevant_only else np.ones(V.size, dtype=bool)
     ranks = frozen(np.arange(V.size) if tie_ranks is None else tie_ranks, np.int64)
-    row_of = _cached_rows(sample)
-    weights = alphas if scheme == "mid_alpha" else (0.5,)
-    n_steps = min(n_features, int(among.sum()))
-    paths = [_forward(sample, V, row_of, n_steps, scheme == "miq", float(alpha), among, ranks) for alpha in weights]
-    return Paths(*(np.stack(arrays) for arrays in zip(*paths, strict=True)))
+    weights = np.array(alphas if scheme == "mid_alpha" else (0.5,), dtype=np.float64)
+    shape = weights.size, min(n_features, int(among.sum()))
+    order, redundancy = np.empty(shape, np.int64), np.zeros(shape)
+    few = sample.by_row is not None
+    by_row = sample.by_row if few else frozen(np.empty((0, 0)), np.uint8)
+    counts = frozen(sample.counts, np.uint8) if few else frozen(np.empty(0), np.uint8)
+    unit, negligible = sample.table.unit / max(sample.table.entries.size - 1, 1), NO_INFORMATION * sample.whole
+    tables = sample.codes, by_row, sample.counts, counts, sample.table.entries, frozen(sample.marginals, np.int64)
+    options = frozen(among, np.bool_), ranks, scheme == "miq", frozen(weights, np.float64)
+    _forward(tables, V, unit, negligible, *options, order, redundancy)
+    return Paths(order, V[order], redundancy)
 
 
 def score_path(sample: Sample, labels: ArrayLike, order: Sequence[int]) -> tuple[Floats, Floats]:
@@ -582,36 +586,38 @@ def score_correlations(correlated: Correlated, relevance: Floats, order: Sequenc
     return relevance[chosen], redundancy
 
 
-def _cached_rows(sample: Sample) -> Rows:
-    """Σ x·log x over the joint histograms of a feature with all features, computed when first asked for."""
-    rows: dict[int, Ints] = {}
-
-    def row_of(feature: int) -> Ints:
-        if feature not in rows:
-            rows[feature] = joint(sample, sample.codes[feature])
-        return rows[feature]
-
-    return row_of
-
-
-def _forward(
-    sample: Sample, V: Floats, row_of: Rows, n_steps: int, quotient: bool, alpha: float, among: Mask, tie_ranks: Ints
-) -> Paths:
-    order, redundancy, left = np.empty(n_steps, np.int64), np.zeros(n_steps), among.copy()
-    total, marginals = np.zeros(V.size), frozen(sample.marginals, np.int64)
-    unit, negligible = sample.table.unit / max(sample.table.entries.size - 1, 1), NO_INFORMATION * sample.whole
-    for step in range(n_steps):
-        if step == 0:
-            order[0] = _first_best(np.where(among, V, -np.inf), V, tie_ranks)
-        else:
-            last = int(order[step - 1])
-            rest = sample.whole - marginals[last]
-            order[step] = _next(
-                row_of(last), marginals, rest, unit, negligible, V, total, step, left, tie_ranks, quotient, alpha
-            )
-            redundancy[step] = total[order[step]] / step
-        left[order[step]] = False
-    return Paths(order, V[order], redundancy)
+@kernel
+def _forward(tables, V, unit, negligible, among, tie_ranks, quotient, alphas, order, redundancy):  # type: ignore[no-untyped-def]
+    """Choose feature after feature, by each alpha; what a feature shares with all others is computed once."""
+    codes, by_row, weights, counts, entries, marginals = tables
+    d, n_codes = V.size, 0
+    for code in codes.flat:
+        n_codes = max(n_codes, int(code) + 1)
+    counted, times = np.empty((codes.shape[1] + 1, WIDTH), np.uint8), np.empty((MANY_VALUES + 1, WIDTH), np.uint8)
+    cells, labels = np.zeros((4, n_codes * n_codes), np.uint32), np.empty(codes.shape[1], np.uint32)
+    place, n_known, known = np.full(d, -1), 0, np.empty((order.size, d), np.int64)  # takes no room before it is filled
+    for path in range(alphas.size):
+        left, total = among.copy(), np.zeros(d)
+        for step in range(order.shape[1]):
+            if step == 0:
+                order[path, 0] = _first_best(np.where(among, V, -np.inf), V, tie_ranks)
+            else:
+                last = order[path, step - 1]
+                if place[last] < 0:
+                    place[last], n_known = n_known, n_known + 1
+                    for row in range(labels.size):
+                        labels[row] = codes[last, row] if by_row.size else codes[last, row] * n_codes
+                    if by_row.size:
+                        _sum_by_pairs(by_row, labels, n_codes, counts, entries, counted, times, known[place[last]])
+                    else:
+                        _joint_sums(codes, labels, weights, cells, entries, known[place[last]])
+                rest = entries[entries.size - 1] - marginals[last]
+                order[path, step] = _next(
+                    known[place[last]], marginals, rest, unit, negligible, V, total, step, left, tie_ranks, quotient,
+                    alphas[path],
+                )  # fmt: skip
+                redundancy[path, step] = total[order[path, step]] / step
+            left[order[path, step]] = False
 
 
 @kernel

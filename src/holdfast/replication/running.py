@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -26,13 +27,16 @@ from holdfast.resampling import Samples, SplitHalves
 from holdfast.resampling.kinds import ALL_ROWS, find_copies
 from holdfast.resampling.shuffles import TargetShuffles, tell_from_chance
 from holdfast.resampling.split import ROWS, check_count, deal_into_folds, rng_of
+from holdfast.selection import Selection
 from holdfast.similarity import Correlation
 from holdfast.study import Study, StudyError, UnansweredError
 from holdfast.study.data import GivenData, StudyData, prepare_data, record_data, take_data
-from holdfast.study.running import Progress, Report, make_reporter
+from holdfast.study.orders import Sets
+from holdfast.study.running import Progress, Report, StudyRun, make_reporter
 from holdfast.study.stabilities import CommonMeasure, features_that_count
 from holdfast.study.store import open_to_write
 from holdfast.study.tables import StudyTables
+from holdfast.study.work import fitting
 from holdfast.text import format_count, format_number, join_first
 from holdfast.tradeoff.final import study_of_candidate
 from holdfast.tradeoff.selected import default_candidate
@@ -215,20 +219,39 @@ def select_on_shuffled(
     """What halves of the rows select with the target in another order, in pairs; None if they could not be fitted."""
     rng = rng_of(int(plan.random_state), number, SHUFFLE)
     order, seed = shuffles.draw(rng), int(rng.integers(2**31))
-    samples = replace(data, y=data.y[order], target=data.target.take(order)).samples
-    halves = [bound.make_split(1 + half, samples, seed) for half in range(2 * SHUFFLED_PAIRS)]
+    shuffled = replace(data, y=data.y[order], target=data.target.take(order))
+    halves = [bound.make_split(1 + half, shuffled.samples, seed) for half in range(2 * SHUFFLED_PAIRS)]
     study = replace(plan, perturbation=[(half.rows, half.rows[:0]) for half in halves], random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fits to a shuffled target may warn
         try:
-            result = study.run(given.X, data.y[order], **of_rows(given), treat_as_feature=True, **running)
-            runs = read_runs(result, result.candidates[0], top, measured=True)
+            if top is None and "time_limit" not in running:  # forty stores would take longer than the fits
+                runs, splits = _select(study, shuffled)
+            else:
+                result = study.run(given.X, data.y[order], **of_rows(given), treat_as_feature=True, **running)
+                runs = read_runs(result, result.candidates[0], top, measured=True)
+                splits = result.split_numbers(runs)
         except (ValueError, StudyError):
             return None
-    splits = result.split_numbers(runs)
     both = np.isin(splits // 2, np.flatnonzero(np.bincount(splits // 2) == 2))
     position = np.flatnonzero(both)
     return runs.take(position[np.argsort(splits[position])].tolist()) if position.size else None
+
+
+def _select(study: Study, data: StudyData) -> tuple[Preferences, NDArray[np.int64]]:
+    """What the candidate of a study selects, without a store, and the splits: fits that fail are left out."""
+    run = StudyRun(study, data, keep_predictions=False)
+    run.prepare([0])
+    family, splits = run.families[0], [run.work.split(number) for number in range(run.perturbation.get_n_splits())]
+    with fitting():
+        fitted = chain.from_iterable(family.run(run.work.shared[0], data, splits, range(len(family.settings))))
+        results = [of_split.fits[0].result for of_split in fitted]
+    selected = {split: of.values for split, of in enumerate(results) if isinstance(of, Selection)}
+    if not selected or any(of.kind != "subset" for of in results if isinstance(of, Selection)):
+        raise ValueError("Expected subsets.")
+    sets = Sets.join([np.sort(columns) for columns in selected.values()])
+    runs = Preferences(kind="subset", n_features=len(data.names), indices=sets.indices, indptr=sets.indptr)
+    return runs, np.array(list(selected))
 
 
 def judge_by_shuffles(halves: Preferences, shuffled: Sequence[Preferences], n_shuffles: int) -> ShuffledControl:

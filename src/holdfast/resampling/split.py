@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeAlias
@@ -97,9 +97,7 @@ class Split:
         """Whether there are held-out rows, and none of them is trained on."""
         if not self.test.size:
             return False
-        trained = np.zeros(1 + max(self.rows.max(initial=0), self.test.max()), dtype=bool)
-        trained[self.rows] = True
-        return not trained[self.test].any()
+        return not np.bincount(self.rows, minlength=1 + int(self.test.max()))[self.test].any()
 
     def weights(self, n_samples: int) -> Ints:
         """Return how often each row of the data set is used, as weights of the samples.
@@ -154,6 +152,16 @@ class Split:
         if self.change is not None:
             X, y = self.change(X, y)
         return take(X, self.train), None if y is None else y[self.train]
+
+
+def count_rows(splits: Sequence[Split], n_samples: int) -> NDArray[Any]:
+    """How often each split takes each row: the weights of all splits (splits × rows)."""
+    rows, owner = [split.rows for split in splits], np.arange(len(splits))
+    times = [np.ones(split.rows.size, np.int64) if split.counts is None else split.counts for split in splits]
+    counted = np.zeros((len(splits), n_samples), np.result_type(np.int64, *{of_split.dtype for of_split in times}))
+    if rows:
+        counted[np.repeat(owner, [of_split.size for of_split in rows]), np.concatenate(rows)] = np.concatenate(times)
+    return counted
 
 
 def take(X: Any, rows: Ints) -> Any:

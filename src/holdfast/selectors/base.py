@@ -29,6 +29,7 @@ from holdfast.kernels.covariates import residuals
 from holdfast.kernels.tolerances import check_magnitude
 from holdfast.preferences import Kind
 from holdfast.resampling import Split
+from holdfast.resampling.split import count_rows
 from holdfast.selection import (
     Best,
     FewerFeaturesWarning,
@@ -161,10 +162,10 @@ def guessed_target(y: NDArray[Any]) -> Target:
     return checked_target(y, not type_of_target(y).startswith("continuous"))
 
 
-def check_events(target: Target, counts: Ints) -> None:
-    """Raise unless a resample of survival times holds an event."""
-    if not (counts * target.values["event"]).any():
-        raise ValueError("Expected events among the rows that features are selected on, got censored rows only.")
+def check_events(target: Target, counts: Ints) -> dict[int, ValueError]:
+    """Which of these resamples (resamples × rows) of survival times hold no event."""
+    error = ValueError("Expected events among the rows that features are selected on, got censored rows only.")
+    return dict.fromkeys(np.flatnonzero(~(counts * target.values["event"]).any(axis=1)).tolist(), error)
 
 
 def plain_target(y: Any) -> Any:
@@ -612,7 +613,8 @@ class Selector(SelectorMixin, BaseEstimator):
         check_magnitude(X)
         counts = whole_counts(sample_weight, X.shape[0])
         data = Data(X, self._target(y), row_groups(groups, X.shape[0]), [{}], [self])
-        self._check(data.target, counts)
+        for error in self._check(data.target, counts[None]).values():
+            raise error
         shared, seed = self.share(data), self._fit_seed()
         ((preference,),) = self.rank(Batch(**vars(data), counts=counts[None], seeds=[seed], cut=self._fits_cut), shared)
         if isinstance(preference, Exception):
@@ -633,19 +635,23 @@ class Selector(SelectorMixin, BaseEstimator):
         self.support_[selection.values] = True
         return self
 
-    def _check(self, target: Target, counts: Ints) -> None:
-        """Raise if this resample cannot be fitted."""
+    def _check(self, target: Target, counts: Ints) -> dict[int, ValueError]:
+        """Which of these resamples (resamples × rows) cannot be fitted, and why."""
         self._tie_seed(None)
+        errors: dict[int, ValueError] = {}
         if target.classes is None:
-            return
-        n_classes = target.present(counts).size
-        if n_classes < 2:
-            raise ValueError(f"Expected two classes or more to tell apart, got {n_classes} class.")
-        if self.most_classes is not None and n_classes > self.most_classes:
-            raise ValueError(
-                f"Only binary classification is supported by {type(self).__name__}: expected {self.most_classes} "
-                f"classes, got {n_classes}."
+            return errors
+        n_classes = np.count_nonzero(counts @ np.eye(target.n_classes)[target.values], axis=1)
+        most = target.n_classes if self.most_classes is None else self.most_classes
+        for resample in np.flatnonzero((n_classes < 2) | (n_classes > most)).tolist():
+            message = (
+                f"Only binary classification is supported by {type(self).__name__}: expected {most} classes, got "
+                f"{n_classes[resample]}."
             )
+            if n_classes[resample] < 2:
+                message = f"Expected two classes or more to tell apart, got {n_classes[resample]} class."
+            errors[resample] = ValueError(message)
+        return errors
 
     def _fit_seed(self) -> int | None:
         """The seed of a plain fit; None if there is none and nothing is to be drawn."""
@@ -770,7 +776,7 @@ class Selector(SelectorMixin, BaseEstimator):
         iterator of list
             One list per split, with a Selection or an exception for each setting.
         """
-        counts, seeds = _count_rows(splits, len(X))
+        counts, seeds = count_rows(splits, len(X)), [split.seed for split in splits]
         return self._select(shared, X, y, counts, seeds, settings, cut=True)
 
     def prefer_many(
@@ -796,7 +802,7 @@ class Selector(SelectorMixin, BaseEstimator):
         iterator of list
             One list per split, with a Selection or an exception for each setting.
         """
-        counts, seeds = _count_rows(splits, len(X))
+        counts, seeds = count_rows(splits, len(X)), [split.seed for split in splits]
         return self._select(shared, X, y, counts, seeds, settings, cut=False)
 
     def _select(
@@ -832,11 +838,8 @@ class Selector(SelectorMixin, BaseEstimator):
             )  # fmt: skip
             group_seeds = seeds if first.random_state is None else [clone(first)._fit_seed()] * len(seeds)
             ranked: list[Sequence[FitResult | Exception]] = [()] * len(seeds)
-            for resample, row in enumerate(counts):
-                try:
-                    first._check(data.target, row)
-                except ValueError as error:
-                    ranked[resample] = [error] * len(group.settings)
+            for resample, error in first._check(data.target, counts).items():
+                ranked[resample] = [error] * len(group.settings)
             valid = [resample for resample, failed in enumerate(ranked) if not failed]
             valid_seeds = [group_seeds[resample] for resample in valid]
             batch = Batch(**vars(data), counts=counts[valid], seeds=valid_seeds, cut=cut)
@@ -863,11 +866,6 @@ class Selector(SelectorMixin, BaseEstimator):
             return self.rank(single, shared)[0]
         except Exception as error:
             return error
-
-
-def _count_rows(splits: Sequence[Split], n_rows: int) -> tuple[Ints, list[int]]:
-    """How often each split takes each row, and its seed."""
-    return np.array([split.weights(n_rows) for split in splits]), [split.seed for split in splits]
 
 
 class TakesGroups(Selector):

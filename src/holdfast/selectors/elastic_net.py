@@ -163,10 +163,9 @@ class ElasticNetBase(Predicts, Selector):
     def _plain_target(self, y: Any) -> Any:
         return as_survival(y) if self.model == "cox" else super()._plain_target(y)
 
-    def _check(self, target: Target, counts: Ints) -> None:
-        super()._check(target, counts)
-        if target.task == "survival":
-            check_events(target, counts)
+    def _check(self, target: Target, counts: Ints) -> dict[int, ValueError]:
+        errors = super()._check(target, counts)
+        return errors | check_events(target, counts) if target.task == "survival" else errors
 
     def _problems(self, target: Target, counts: Ints) -> list[BinaryProblem]:
         """The two-class problems of a target, or the one of its numbers or survival times."""

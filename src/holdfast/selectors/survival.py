@@ -30,9 +30,8 @@ class _SurvivalFilter(Filter):
     def _target(self, y: Any) -> Target:
         return Target(as_survival(y), None)
 
-    def _check(self, target: Target, counts: Ints) -> None:
-        super()._check(target, counts)
-        check_events(target, counts)
+    def _check(self, target: Target, counts: Ints) -> dict[int, ValueError]:
+        return super()._check(target, counts) | check_events(target, counts)
 
     def share(self, data: Data) -> _Ordered:
         rows = sort_rows(data.target.values)

@@ -94,7 +94,7 @@ class StudyData:
         """Names of the columns of X: those of the features, unless several columns form one."""
         if self.feature_groups is None:
             return self.names
-        return list(self.X.columns) if self.named else [f"x{column}" for column in range(self.X.shape[1])]
+        return self.X.columns.tolist() if self.named else [f"x{column}" for column in range(self.X.shape[1])]
 
     def columns_of(self, features: NDArray[Any]) -> NDArray[Any]:
         """The columns of features, one feature after the other."""
@@ -395,7 +395,7 @@ def prepare_data(
         raise ValueError(f"Expected X with one row per sample and one column per feature, got shape {X.shape}.")
     names, named = [f"x{column}" for column in range(X.shape[1])], isinstance(X, pd.DataFrame)
     if named:
-        names = [str(name) for name in X.columns]
+        names = [str(name) for name in X.columns.tolist()]  # one by one out of Arrow takes ten times as long
         check_unique(tuple(names), X.shape[1], "feature", "column", "the frame")
         X = X.set_axis(names, axis=1).reset_index(drop=True)
     target = read_survival(y, task == "survival") if task in (None, "survival") else None
@@ -409,7 +409,7 @@ def prepare_data(
         raise ValueError(f"Expected one time and event in y for each of {X.shape[0]} rows of X, got {len(target)}.")
     covariate_names = covariate_columns(names, map(str, covariates))
     features, values = _separate_covariates(X, names, covariate_names) if covariate_names else (X, None)
-    columns = [name for name in names if name not in set(covariate_names)]
+    columns = [name for name in names if name not in covariate_names] if covariate_names else names
     grouped = None if feature_groups is None else group_columns(feature_groups, columns, group_weight)
     data = StudyData(
         X=features,

@@ -325,6 +325,11 @@ class Family:
         """The selector."""
         return self.candidates.selector
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the selector is one of holdfast's."""
+        return type(self.selector).__module__.startswith("holdfast.")
+
     @cached_property
     def traits(self) -> BatchTraits:
         """What the selector offers; defaults for what it does not name."""
@@ -462,24 +467,24 @@ class Family:
             companions = [ordering.fitted for ordering in self.orderings if not wanted.isdisjoint(ordering.fitted)]
             fitted = sorted(wanted.union(*companions))
             parameters = [self.fitted_settings[setting] for setting in fitted]
-            is_ours = type(self.selector).__module__.startswith("holdfast.")
-            try:
-                with gc_paused() if is_ours else nullcontext():
+            with gc_paused() if self.is_ours else nullcontext():
+                try:
                     if data.feature_groups is None:
                         X = self._numbers(data)
                         batch = list(self.selector.refit_many(shared, X, data.y, weighted, parameters))
                     else:
                         batch += self._refit_groups(shared, data, weighted, parameters)
-            except Exception as error:  # the fit that is to blame shows when each is made by itself
-                if data.adjusts:
-                    batch = [[error] * len(fitted) for _ in splits]
-                log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
-            seconds = (perf_counter() - begun) / (len(splits) * len(parameters))
-            fits = [
-                {setting: Fit(result, seconds) for setting, result in zip(fitted, results, strict=True)}
-                for results in batch
-            ]
-            yield [self._collect(of_split, split, settings) for split, of_split in zip(splits, fits, strict=False)]
+                except Exception as error:  # the fit that is to blame shows when each is made by itself
+                    if data.adjusts:
+                        batch = [[error] * len(fitted) for _ in splits]
+                    log.warning("The batched fit of %s failed; its fits are made one by one.", self.name, exc_info=True)
+                seconds = (perf_counter() - begun) / (len(splits) * len(parameters))
+                fits = [
+                    {setting: Fit(result, seconds) for setting, result in zip(fitted, results, strict=True)}
+                    for results in batch
+                ]
+                collected = [self._collect(of, split, settings) for split, of in zip(splits, fits, strict=False)]
+            yield collected
         for split in splits[len(batch) :]:
             yield [self._collect(self._fit_split(data, split, settings), split, settings)]
 

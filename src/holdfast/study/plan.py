@@ -220,13 +220,12 @@ def digest(array: Any) -> str:
         ).hexdigest()
     values = np.asarray(array)
     if values.dtype.kind in "OUST":
-        values = np.asarray([repr(item) for item in values.ravel().tolist()], dtype=str)
-        summed.update("\0".join(values).encode())
+        summed.update("\0".join(map(repr, values.ravel().tolist())).encode())
     else:
         rows = np.atleast_1d(values)
         at_once = max(1, DIGESTED // max(1, rows[:1].nbytes))
         for begin in range(0, len(rows), at_once):  # without a copy of the whole
-            summed.update(np.ascontiguousarray(rows[begin : begin + at_once]).tobytes())
+            summed.update(np.ascontiguousarray(rows[begin : begin + at_once]).reshape(-1).view(np.uint8).data)
     summed.update(repr(np.shape(array)).encode())
     return summed.hexdigest()
 

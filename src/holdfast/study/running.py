@@ -398,17 +398,19 @@ class StudyRun:
         results = engines.stream(self.work, queue.tasks, n_jobs, time_limit)
         try:
             for task, result in results:
-                scored = {outcome.split for outcome in result.outcomes if outcome.score.scores}
-                queue.record(task, result, self._score_guesses(scored - guessed))
-                guessed |= scored
-                report(queue.progress)
-                for outcome in result.outcomes if on_error == "raise" else ():
-                    if outcome.failure is not None:
-                        name, failure = self.families[outcome.family].names[outcome.candidate], outcome.failure
-                        raise StudyError(
-                            f"{name} failed on split {outcome.split} ({failure.stage}): {failure.error}. What was "
-                            f"finished is stored; on_error='record' goes on after failures.\n\n{failure.traceback}"
-                        )
+                with gc_paused():
+                    scored = {outcome.split for outcome in result.outcomes if outcome.score.scores}
+                    queue.record(task, result, self._score_guesses(scored - guessed))
+                    guessed |= scored
+                    report(queue.progress)
+                    for outcome in result.outcomes if on_error == "raise" else ():
+                        if outcome.failure is not None:
+                            name, failure = self.families[outcome.family].names[outcome.candidate], outcome.failure
+                            raise StudyError(
+                                f"{name} failed on split {outcome.split} ({failure.stage}): {failure.error}. What was "
+                                f"finished is stored; on_error='record' goes on after failures.\n\n{failure.traceback}"
+                            )
+                    del result  # before garbage is looked for again
         finally:
             results.close()
 
@@ -529,8 +531,7 @@ class Queue:
 
     def record(self, task: Task, result: BlockResult, baselines: Sequence[Row]) -> None:
         """Store what a block gave, and learn from how long it took."""
-        with gc_paused():
-            self.store.add(result, self.ids, baselines)
+        self.store.add(result, self.ids, baselines)
         for outcome in result.outcomes:
             number = self.numbers[task.family][outcome.candidate]
             self.n_done += not self.done[number, outcome.split]

@@ -42,7 +42,7 @@ from holdfast.models.scores import (
     sum_cells,
 )
 from holdfast.resampling import Split
-from holdfast.resampling.split import take
+from holdfast.resampling.split import count_rows, take
 from holdfast.selection import FewerFeaturesWarning, Selection
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, SoftmaxClassifier, predict_rules
 from holdfast.study.data import StudyData
@@ -226,7 +226,7 @@ def _predict_by_block_model(
         X=data.model_table,
         y=data.target.values,
         n_classes=data.n_classes,
-        counts=np.array([split.weights(len(data.y)) for split in splits]),
+        counts=count_rows(splits, len(data.y)),
         tests=[split.test for split in splits],
         splits=np.array([cell.position for cell in known.values()]),
         columns=[
@@ -402,7 +402,7 @@ def standardize_coefficients(
     row_of = np.repeat([row[cell.position] for _, cell, _ in linear], np.diff(starts))
     spreads = training_spreads(
         np.ascontiguousarray(table[:, used].T, dtype=np.float64),
-        np.array([split.weights(table.shape[0]) for split in splits.values()], dtype=np.float64), row_of, columns,
+        count_rows(list(splits.values()), table.shape[0]).astype(np.float64), row_of, columns,
     )  # fmt: skip
     raw = np.concatenate([coef[_first_columns(data, cell.selection.values)] for _, cell, coef in linear])
     cell_of = np.repeat(np.arange(len(linear)), np.diff(starts))

@@ -1,12 +1,10 @@
 """A study: selectors on resamples of a data set, scored on held-out rows, and stored."""
 
 import logging
-import math
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -340,19 +338,18 @@ class Study:
         """
         run = StudyRun(self, self._read_data(X, y, groups)[0], True)
         run.prepare(range(len(run.families)))
-        splits, seconds = run.perturbation.get_n_splits(), math.inf
+        splits, seconds = run.perturbation.get_n_splits(), 0.0
         for split in range(min(2, splits)):  # the first may wait for kernels to be compiled
-            begun = monotonic()
             blocks = [
                 run_block(run.work, Task(number, (split,), tuple(range(len(family.settings)))))
                 for number, family in enumerate(run.families)
             ]
-            seconds = min(seconds, monotonic() - begun)
         outcomes = [outcome for block in blocks for outcome in block.outcomes]
         n_bytes = splits * estimate_bytes(blocks, [run.work.split(0)])
         for number, (family, block) in enumerate(zip(run.families, blocks, strict=True)):
             together = tuple(range(min(splits, family.block_size(len(family.settings), block.seconds))))
-            run_block(run.work, Task(number, together, tuple(range(len(family.settings)))))
+            whole = run_block(run.work, Task(number, together, tuple(range(len(family.settings)))))
+            seconds += min(block.seconds, whole.seconds / len(together))  # what splits share counts once
         return {
             "candidates": len(outcomes),
             "splits": splits,

@@ -7,7 +7,7 @@ depends on which splits are in a block.
 import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -153,6 +153,13 @@ class WorkPlan:
 
 def run_block(plan: WorkPlan, task: Task) -> BlockResult:
     """Select, score and describe one family on a block of splits."""
+    family, scoring = plan.families[task.family], plan.scoring
+    is_ours = family.is_ours and (scoring.estimator is None or scoring.block_model is not None)
+    with gc_paused() if is_ours else nullcontext():
+        return _run_block(plan, task)
+
+
+def _run_block(plan: WorkPlan, task: Task) -> BlockResult:
     begun = perf_counter()
     data, family, splits = plan.data, plan.families[task.family], [plan.split(index) for index in task.splits]
     selected = list[tuple[FittedSplit, str]]()  # what the family selected on each split, and the warnings meanwhile

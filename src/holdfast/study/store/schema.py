@@ -88,55 +88,59 @@ class Table:
 
     def seal(self, rows: Iterable[Iterable[Any]]) -> list[Row]:
         """Rows as SQLite gives them back, each with its checksum."""
-        columns = zip(zip(*rows, strict=True), self.columns.values(), strict=False)
-        plain = list(zip(*[_as_stored(values, PYTHON[kind]) for values, kind in columns], strict=True))
-        checksums = self.checksums(plain)
+        given = zip(zip(*rows, strict=True), self.columns.values(), strict=False)
+        columns = [_as_stored(values, PYTHON[kind]) for values, kind in given]
+        checksums = self.checksums(columns)
         if None in checksums:
+            wrong = checksums.index(None)
             raise ValueError(
                 f"Expected a value for each of {', '.join(self.columns)} in {self.name}, got "
-                f"{plain[checksums.index(None)]!r:.200}."
+                f"{tuple(column[wrong] for column in columns)!r:.200}."
             )
-        return [(*row, checksum) for row, checksum in zip(plain, checksums, strict=True)]
+        return list(zip(*columns, checksums, strict=True))
 
     def find_sound(self, rows: Sequence[Row]) -> list[bool]:
         """Which rows that were read, with their checksums last, are as they were written."""
-        checksums = self.checksums([row[:-1] for row in rows])
-        read = zip(rows, checksums, strict=True)
-        sound = [checksum is not None and row[-1] == checksum for row, checksum in read]  # a row cut short has neither
+        *columns, stored = zip(*rows, strict=True) if rows else [()]
+        pairs = zip(stored, self.checksums(columns), strict=True)
+        sound = [checksum is not None and checksum == read for read, checksum in pairs]
         if self.json_column is not None:
             column = list(self.columns).index(self.json_column)
             sound = [right and _is_json(row[column]) for right, row in zip(sound, rows, strict=True)]
         return sound
 
-    def checksums(self, rows: Sequence[Row]) -> list[int | None]:
-        """A number of 64 bits for each row; None where a value is not of the type of its column.
+    def checksums(self, columns: Sequence[Sequence[Any]]) -> list[int | None]:
+        """A number of 64 bits for each row of these columns; None where a value is not of the type of its column.
 
         What is summed is the row as Python's ``ascii`` writes a list of it, blobs by their lengths and then as they
         are. A store may have 100,000 rows: all that have values of the same types are written by one pattern.
         """
-        checksums: list[int | None] = [None] * len(rows)
-        types_of_rows = list(zip(*[map(type, column) for column in zip(*rows, strict=True)], strict=True))
-        same_types: dict[tuple[type, ...], list[int]] = {types: [] for types in set(types_of_rows)}
-        for index, types in enumerate(types_of_rows):
-            same_types[types].append(index)
-        for types, indices in same_types.items():
+        kinds = [set(map(type, column)) for column in columns]
+        n_rows = len(columns[0]) if columns else 0
+        rows_of_types: dict[tuple[type, ...], Any] = {}
+        if all(len(kind) == 1 for kind in kinds) and n_rows:
+            rows_of_types[tuple(kind.pop() for kind in kinds)] = range(n_rows)
+        else:
+            for row, types in enumerate(zip(*[map(type, column) for column in columns], strict=True)):
+                rows_of_types.setdefault(types, []).append(row)
+        checksums: list[int | None] = [None] * n_rows
+        for types, rows in rows_of_types.items():
             pattern = _make_pattern(self, types)
             if pattern is None:
                 continue
-            alike = rows if len(indices) == len(rows) else [rows[index] for index in indices]
-            columns = list(zip(*alike, strict=True))
-            blobs = [column for column, kind in zip(columns, types, strict=True) if kind is bytes]
-            plain = [map(len, column) if kind is bytes else column for column, kind in zip(columns, types, strict=True)]
+            alike = columns if len(rows) == n_rows else [[column[row] for row in rows] for column in columns]
+            blobs = [column for column, kind in zip(alike, types, strict=True) if kind is bytes]
+            plain = [map(len, column) if kind is bytes else column for column, kind in zip(alike, types, strict=True)]
             texts = map(pattern.__mod__, zip(*plain, *blobs, strict=True))
             digests = b"".join([blake2b(text, digest_size=8).digest() for text in texts])
-            for index, checksum in zip(indices, np.frombuffer(digests, "<i8").tolist(), strict=True):
-                checksums[index] = checksum
+            for row, checksum in zip(rows, np.frombuffer(digests, "<i8").tolist(), strict=True):
+                checksums[row] = checksum
         return checksums
 
 
 def _as_stored(values: Sequence[Any], kind: type) -> Sequence[Any]:
     """The values of a column as SQLite gives them back."""
-    if kind is not float and all(type(value) is kind for value in values):
+    if kind is not float and set(map(type, values)) == {kind}:
         return values
     return [None if value is None or value != value else kind(value) for value in values]
 

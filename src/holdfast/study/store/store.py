@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import compress, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -285,6 +286,7 @@ class Store:
         ``baselines`` are scores of guessing: split, way to guess, metric, value.
         """
         keyed = [(ids[outcome.family][outcome.candidate][0], outcome.split, outcome) for outcome in finished.outcomes]
+        keyed.sort(key=itemgetter(0, 1))  # as they stand in the file
         with self.transaction():
             self._write_effects(finished.effects)
             self.write(
