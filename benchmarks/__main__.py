@@ -24,6 +24,7 @@ from benchmarks import (
     roofline,
     studies,
     study,
+    survival,
 )
 from benchmarks.timing import COLUMNS, Row
 
@@ -32,6 +33,7 @@ BEGIN, END = "<!-- written by python -m benchmarks --write -->", "<!-- end of wh
 PARTS = (
     measures,
     studies,
+    survival,
     large_study,
     study,
     filters,

@@ -67,7 +67,8 @@ def ridge_elimination(
         run=None if objective is None else objective.run,
     )  # fmt: skip
     selected = np.nonzero(paths.smallest_size[:, 0] <= sizes[-1])[1].reshape(len(counts), -1)
-    return Eliminated(selected, paths.weight[:, 0])
+    weight = paths.weight[:, 0]
+    return Eliminated(selected, weight if objective is None else np.abs(weight))  # of all outputs: no sign
 
 
 def ridge_rfe() -> Iterator[Row]:

@@ -107,7 +107,7 @@ TASKS: dict[str, TaskFacts] = {
             score="concordance",
             selectors=("cox_score",),
             searched=("cox_score:k=5|10|20", "cox_lasso:k=5|10|20"),
-            offered=("cox_score", "cox_concordance", "cox_lasso"),
+            offered=("cox_score", "cox_concordance", "hybrid_rfe", "cox_lasso"),
             offered_scores=("concordance",),
             effect=Effect("hazard ratio per SD", 1.0, "concordance", is_ratio=True),
         ),

@@ -118,6 +118,58 @@ def test_ridge_models_of_more_columns_than_rows_are_at_the_optimum():
     assert w[7] == pytest.approx(w[3], rel=1e-9)
 
 
+def golden():
+    """Standardized features and times with ties, by which the numbers of scikit-survival 0.28 below were made."""
+    rng = np.random.default_rng(20)
+    X = rng.normal(size=(60, 8))
+    X[:, 3] = np.round(X[:, 3])
+    time, end = rng.exponential(np.exp(-0.6 * X[:, :3].sum(axis=1))), rng.exponential(1.5, size=60)
+    time, end = np.ceil(6 * time), np.ceil(6 * end)
+    return X, (X - X.mean(axis=0)) / X.std(axis=0), hf.survival(np.minimum(time, end), time <= end)
+
+
+GOLDEN_PATHS = {
+    (1.0, 0.1): [0.402671316, 0.288560958, 0.148592051, 0, 0, 0.033041368, 0, 0],
+    (1.0, 0.005): [
+        0.655005795, 0.524020176, 0.435944503, -0.208662692, 0.11186649, 0.296912938, 0.008977931, -0.227864227,
+    ],
+    (0.5, 0.2): [0.319088239, 0.245872806, 0.115144607, 0, 0, 0.041023178, 0, 0],
+    (0.5, 0.03): [
+        0.599442343, 0.464139366, 0.371311859, -0.170985716, 0.062728974, 0.247309849, 0, -0.154164188,
+    ],
+}  # fmt: skip
+"""By l1_ratio and lambda: CoxnetSurvivalAnalysis(tol=1e-15)."""
+GOLDEN_RIDGE = {
+    1.0: [0.635719172, 0.518047685, 0.430242128, -0.212573851, 0.118475353, 0.306368661, 0.015529899, -0.228318664],
+    10.0: [0.454552084, 0.366862347, 0.275494028, -0.155237648, 0.053139914, 0.216910897, -0.031212852, -0.101013464],
+}
+"""By alpha: CoxPHSurvivalAnalysis(ties="breslow", tol=1e-14)."""
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+def test_paths_have_the_weights_of_scikit_survival(l1_ratio):
+    _, Z, y = golden()
+    lambdas = [at for mix, at in GOLDEN_PATHS if mix == l1_ratio]
+    paths = elastic_net_paths(Z, y, np.ones((1, 60)), family="cox", l1_ratio=l1_ratio, lambdas=lambdas)
+    for step, at in enumerate(lambdas):
+        part, w = slice(*paths.indptr[step : step + 2]), np.zeros(8)
+        w[paths.indices[part]] = paths.coefficients[part]
+        np.testing.assert_allclose(w, GOLDEN_PATHS[l1_ratio, at], atol=2e-8)
+
+
+@pytest.mark.parametrize("alpha", GOLDEN_RIDGE)
+def test_ridge_models_have_the_weights_of_scikit_survival(alpha):
+    _, Z, y = golden()
+    np.testing.assert_allclose(CoxRidge(alpha).fit(Z, y).coef_, GOLDEN_RIDGE[alpha], atol=2e-9)
+
+
+def test_concordance_is_that_of_scikit_survival():
+    X, _, y = golden()
+    risks = np.concatenate([np.round(X[:, 0] + X[:, 1], 1), -X[:, 3]])
+    found = cox.concordance(np.tile(y["time"], 2), np.tile(y["event"], 2), risks, [0, 60, 120])
+    np.testing.assert_allclose(found, [(783 + 16 / 2) / (783 + 289 + 16), (448 + 252 / 2) / (448 + 388 + 252)])
+
+
 def test_counts_are_repeated_rows():
     rng = np.random.default_rng(4)
     X, y = make(30, 4, rng)
@@ -150,6 +202,23 @@ def test_paths_meet_the_optimality_conditions(n, d, strata, ties, l1_ratio):
         bound = level * l1_ratio
         assert np.abs(gradient[w != 0] - bound * np.sign(w[w != 0])).max(initial=0) <= 2e-9 * bound
         assert np.abs(gradient[w == 0]).max(initial=0) <= bound * (1 + 2e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("strata", [0, 3])
+def test_copies_far_from_zero_which_differ_by_their_rounding_are_solved(seed, strata):
+    """The optimum has one of them, that of the steeper slope; the other kept coming back."""
+    rng = np.random.default_rng(seed)
+    X, y = make(45, 12, rng, strata=strata)
+    X = np.hstack([X, -X, 2.5 * X])[:, rng.permutation(36)] + 1e6 * (rng.random(36) < 0.5)
+    paths = elastic_net_paths(X, y, np.ones((1, 45)), family="cox", n_lambdas=30, lambda_min_ratio=1e-4)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    for step, level in enumerate(paths.lambdas[0]):
+        part, w = slice(*paths.indptr[step : step + 2]), np.zeros(36)
+        w[paths.indices[part]] = paths.standardized[part]
+        gradient = Z.T @ slow_slope(Z @ w, y, np.ones(45))
+        assert np.abs(gradient[w != 0] - level * np.sign(w[w != 0])).max(initial=0) <= 3e-9 * level + 1e-13
+        assert np.abs(gradient).max() <= level * (1 + 3e-9) + 1e-13
 
 
 def test_predictors_far_apart_do_not_overflow():

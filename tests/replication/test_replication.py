@@ -608,7 +608,7 @@ def test_a_damaged_record_costs_no_more_than_itself(tmp_path):
     with closing(sqlite3.connect(result.path)) as connection, connection:
         connection.execute("UPDATE meta SET value = '[1]' WHERE key = 'replicability'")
     assert verify(result.path).state == "damaged"
-    with pytest.raises(StoreError, match="1 of 13 entries of the plan lost: replicability"):
+    with pytest.raises(StoreError, match="1 of 14 entries of the plan lost: replicability"):
         load_study(result.path)
     assert study.run(X, y, store=result.path).stability("anova") == result.stability("anova")
     assert verify(result.path).state == "sound"

@@ -145,7 +145,7 @@ def test_more_forced_than_kept_fails_that_candidate_alone():
         ({"n_forced": -1}, "Expected n_forced to be a whole number of at least 0, got -1"),
         (
             {"criterion": "size"},
-            "Expected the criterion 'variance', 'golub', 'correlation', a filter or numbers, got 'size'",
+            "Expected the criterion 'variance', 'golub', 'correlation', 'cox_score', a filter or numbers, got 'size'",
         ),
         ({"criterion": [1, 2], "n_forced": 1}, "Expected a number for each of 60 features"),
         ({"shrinkage": 0.0, "n_forced": 1}, r"Expected a shrinkage in \(0, 1\], got 0"),

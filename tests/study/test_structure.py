@@ -37,6 +37,7 @@ from holdfast.selectors import (
     Golub,
     HybridRFE,
     ReliefF,
+    RReliefF,
     StabilitySelection,
 )
 from holdfast.study.data import group_columns
@@ -522,6 +523,29 @@ def test_recursive_elimination_leaves_covariates_without_a_penalty(criterion):
     assert differs
 
 
+@pytest.mark.parametrize("n_forced", [0, 2])
+def test_recursive_elimination_of_numbers_leaves_covariates_without_a_penalty(n_forced):
+    """A minimum over weights without a penalty leaves the residuals of all else."""
+    rfe = HybridRFE(4, n_forced=n_forced)
+    result = hf.Study(rfe, hf.Bootstrap(6), covariates=["age"], estimator=Ridge()).run(ADJUSTED, NUMBER, sites=SITES)
+    differs = False
+    for run, split in enumerate(result.splits.itertuples()):
+        rows = np.repeat(split.train_rows, split.train_counts)
+        free = np.column_stack([np.ones(80), design_of(ADJUSTED)[rows]])
+        both = np.column_stack([features_at(rows), NUMBER[rows]])
+        left = both - free @ np.linalg.lstsq(free, both, rcond=None)[0]
+        forced = np.argsort(-(left[:, :-1] ** 2).sum(axis=0))[:n_forced]
+        columns, Z = np.arange(left.shape[1] - 1), left[:, :-1] / left[:, :-1].std(axis=0)
+        while columns.size > 4:
+            w = Ridge(alpha=1.0, fit_intercept=False).fit(Z[:, columns], left[:, -1]).coef_
+            badness = np.where(np.isin(columns, forced), -np.inf, -np.abs(w))
+            size = max(4, columns.size - max(1, columns.size // 5))
+            columns = np.sort(columns[np.argsort(badness, kind="stable")[:size]])
+        assert set(result.preferences("hybrid_rfe").selected(run)) == {TABLE.columns[column] for column in columns}
+        differs |= set(columns) != set(HybridRFE(4, n_forced=n_forced).fit(both[:, :-1], both[:, -1]).get_support(True))
+    assert differs
+
+
 @pytest.mark.parametrize("y", [NUMBER > 0, NUMBER], ids=["classes", "numbers"])
 def test_effects_are_known_before_and_after_adjustment(y):
     y = np.asarray(y)
@@ -695,10 +719,10 @@ def test_adjustment_is_the_default_for_new_studies_and_older_ones_go_on_without(
             r"or SelectKBest\(f_classif\)\), got hybrid_rfe",
         ),
         (
-            hf.Study(HybridRFE(3), hf.Bootstrap(4)),
+            hf.Study({"r": RReliefF(3)}, hf.Bootstrap(4)),
             TABLE["g0.0"].to_numpy(),
             {"sites": SITES},
-            r"or SelectKBest\(f_regression\)\), got hybrid_rfe",
+            r"or HybridRFE with variance or FTest as its criterion\), got r ",
         ),
         (hf.Study(ElasticNetPath(), adjust="within"), Y, {"sites": SITES}, r"Expected filters to .* got lasso"),
         (hf.Study(AnovaF(2), adjust="within"), Y, {}, r"Expected sites= .* with adjust='within', got none"),

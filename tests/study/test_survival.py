@@ -19,6 +19,7 @@ from holdfast.models import MODELS, SCORES, CoxRidge
 from holdfast.models.scores import score_survival
 from holdfast.plots.survival import frame_curves
 from holdfast.report import summarize
+from holdfast.selectors import SELECTORS
 from holdfast.study.store.opening import verify
 from holdfast.targets import SURVIVAL, Target, read_survival
 
@@ -214,6 +215,67 @@ def test_effects_are_hazard_ratios_and_directions_are_of_the_hazard():
     strong = table.loc[table["frequency"] > 0.9]
     assert (strong["effect"] > 1.2).all()
     assert (strong["direction"] == "higher hazard with larger values").all()
+
+
+# Recursive elimination
+
+
+def test_elimination_is_that_of_cox_models_in_a_loop_and_keeps_what_is_forced():
+    X, y = make(60, 25)
+    for n_forced, criterion in [(0, "variance"), (2, "variance"), (2, "cox_score"), (2, of.CoxConcordance(5))]:
+        rfe = of.HybridRFE(4, n_forced=n_forced, criterion=criterion).fit(X, y)
+        filters = {"variance": of.Variance(2), "cox_score": of.CoxScore(2)}
+        filter = filters[criterion] if isinstance(criterion, str) else of.CoxConcordance(2)
+        forced = np.flatnonzero(filter.fit(X, y).get_support()) if n_forced else []
+        assert rfe.forced_.tolist() == list(forced)
+        columns, Z = np.arange(25), StandardScaler().fit_transform(X)
+        while columns.size > 4:
+            w = CoxRidge(1.0).fit(Z[:, columns], y).coef_
+            badness = np.where(np.isin(columns, forced), -np.inf, -np.abs(w))
+            size = max(4, columns.size - max(1, columns.size // 5))
+            columns = np.sort(columns[np.argsort(badness, kind="stable")[:size]])
+        assert rfe.get_support(True).tolist() == columns.tolist()
+        expected = CoxRidge(1.0).fit(Z[:, columns], y)
+        np.testing.assert_allclose(rfe.predict(X), expected.predict(Z[:, columns]), atol=1e-8)
+
+
+def test_elimination_depends_on_neither_the_order_of_rows_nor_how_often_is_said():
+    X, y = make(50, 30)
+    y["time"] = np.ceil(4 * y["time"])  # ties
+    weights, order = np.random.default_rng(1).integers(0, 3, 50), np.random.default_rng(2).permutation(50)
+    repeated = np.repeat(np.arange(50), weights)
+    rankings = [
+        of.HybridRFE(5, n_forced=1).fit(X[rows], y[rows], sample_weight=counts).ranking_.tolist()
+        for rows, counts in ((np.arange(50), weights), (order, weights[order]), (repeated, None))
+    ]
+    assert rankings[0] == rankings[1] == rankings[2]
+
+
+def test_a_study_of_eliminations_predicts_by_their_models():
+    X, y = make(90, 30)
+    hybrid = hf.Candidates(of.HybridRFE(), {"n_forced": [0, 2], "n_features": [3, 6], "C": [0.1, 1.0]})
+    selectors = {"hybrid": hybrid, "rfe": SELECTORS["rfe"].make("survival", k=3)}
+    result = hf.Study(selectors=selectors, perturbation=hf.Bootstrap(6), random_state=1).run(X, y)
+    summary = result.summary()
+    assert (summary.loc[summary.index != "rfe", "concordance"] > 0.6).all()
+    split = next(result.splits.itertuples())
+    rows = np.repeat(split.train_rows, split.train_counts)
+    single = of.HybridRFE(3, n_forced=2, C=0.1).fit(X[rows], y[rows])
+    found = result.preferences("hybrid(n_forced=2, n_features=3, C=0.1)").selected(0)
+    assert set(found) == set(single.get_support(True))
+
+
+def test_eliminations_without_events_or_with_a_criterion_for_others_are_refused():
+    X, y = make(40, 8)
+    censored = y.copy()
+    censored["event"] = False
+    with pytest.raises(ValueError, match="Expected events"):
+        of.HybridRFE(3).fit(X, censored)
+    with pytest.raises(ValueError, match="criterion for survival times, such as variance or cox_score, got 'golub'"):
+        of.HybridRFE(3, n_forced=1, criterion="golub").fit(X, y)
+    study = hf.Study(of.HybridRFE(3), hf.Bootstrap(2), covariates=["f0"], estimator=CoxRidge())
+    with pytest.raises(ValueError, match="Expected classes or numbers to adjust"):
+        study.run(pd.DataFrame(X).add_prefix("f"), y)
 
 
 class SelectsByCox(BaseEstimator):

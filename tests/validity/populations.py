@@ -11,6 +11,8 @@ from typing import Literal
 
 import numpy as np
 
+import holdfast as hf
+
 D = 300
 """Features of each population."""
 
@@ -26,14 +28,14 @@ class Population:
     draw : callable
         Given a number of rows and a generator, returns X and y.
     task : str
-        ``"two classes"``, ``"several classes"`` or ``"numbers"``.
+        ``"two classes"``, ``"several classes"``, ``"numbers"`` or ``"survival"``.
     held_out : bool
         Whether nothing was chosen by it.
     """
 
     name: str
     draw: Callable
-    task: Literal["two classes", "several classes", "numbers"] = "two classes"
+    task: Literal["two classes", "several classes", "numbers", "survival"] = "two classes"
     held_out: bool = False
 
 
@@ -202,3 +204,37 @@ POPULATIONS = {
         Population("a curved number to predict", curved, "numbers", held_out=True),
     )
 }
+
+
+# Survival times, of which few are observed
+
+
+def rarely_observed(time, rng, share=0.15, strata=None):
+    """The target where this share of rows has the event, the others leave one after the other."""
+    leaving = rng.uniform(0.3, 1, time.size)
+    end = leaving * np.quantile(time / leaving, share, method="lower")
+    return hf.survival(np.minimum(time, end), time <= end, strata)
+
+
+def rare_events(n, rng):
+    X = neighbors(0.5)(n, rng)
+    return X, rarely_observed(rng.exponential(np.exp(-X @ effects(0.7, 0.3, 15))), rng)
+
+
+def rare_events_of_factors(n, rng):
+    """Five hidden variables, of which two raise the hazard; times in weeks, so that many tie; two centers."""
+    hidden, center = rng.standard_normal((n, 5)), np.arange(n) % 2
+    time = rng.weibull(1.5, n) * np.exp(-hidden @ [0.9, -0.6, 0, 0, 0] - 0.7 * center)
+    y = rarely_observed(time, rng, strata=center)
+    y["time"] = np.ceil(y["time"] / y["time"].max() * 12)
+    return hidden @ LOADINGS + rng.standard_normal((n, D)), y
+
+
+SURVIVAL = {
+    population.name: population
+    for population in (
+        Population("survival, 15 % events", rare_events, "survival", held_out=True),
+        Population("survival, 15 % events, factors, ties, strata", rare_events_of_factors, "survival", held_out=True),
+    )
+}
+EVERY = POPULATIONS | SURVIVAL

@@ -1,11 +1,19 @@
-"""What is said of new studies, against many new studies: unbiased, covered, calibrated."""
+"""What is said of new studies, against many new studies: unbiased, covered, calibrated.
+
+``python tests/validity/replication.py TASK [SETS [PROCESSES]]`` prints the coverage for one task, such as ``survival``.
+"""
 
 import math
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from populations import POPULATIONS
+from populations import EVERY, POPULATIONS, SURVIVAL
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import SelectFpr, SelectFromModel, SelectKBest, f_classif, f_regression
 
@@ -35,6 +43,9 @@ SELECTORS = {
     "L1 path": lambda task: selectors.ElasticNetPath(n_features=10),
     "hybrid RFE": lambda task: selectors.HybridRFE(10),
     "forest": forest,
+    "Cox score, best 15": lambda task: selectors.CoxScore(15),
+    "Cox score, best 5": lambda task: selectors.CoxScore(5),
+    "Cox lasso": lambda task: selectors.CoxLasso(n_features=10),
 }
 FILTERS = tuple(SELECTORS)[:3]
 
@@ -54,7 +65,7 @@ def unit_rows(selections):
 @cache
 def truth(name, selector, n, n_studies=STUDIES):
     """Agreement of independent studies of n rows, and how often they select each feature."""
-    population = POPULATIONS[name]
+    population = EVERY[name]
     rng = np.random.default_rng([n, 17])
     selections = np.array(
         [select(SELECTORS[selector](population.task), *population.draw(n, rng)) for _ in range(n_studies)]
@@ -68,7 +79,7 @@ def truth(name, selector, n, n_studies=STUDIES):
 def replicate(job, *, thorough=False):
     """One row per data set: what is said of new studies, and what is true."""
     name, selector, n, n_sets, n_pairs = job
-    population = POPULATIONS[name]
+    population = EVERY[name]
     n_studies = STUDIES if selector != "forest" else 60
     (half, _), (full, probability) = (truth(name, selector, rows, n_studies) for rows in (n // 2, n))
     rows = []
@@ -101,6 +112,7 @@ OTHERS = {
     "two classes": ("mRMR", "L1 path", "hybrid RFE", "forest"),
     "several classes": ("filter, best 15", "filter, p < 0.003", "mRMR", "L1 path", "forest"),
     "numbers": ("filter, best 15", "filter, p < 0.003", "L1 path", "forest"),
+    "survival": ("Cox score, best 15", "Cox score, best 5", "Cox lasso", "hybrid RFE"),
 }
 SOME = (
     "neighbors correlated by 0.5", "pure noise", "four classes", "a number to predict", "pathways", "genotypes",
@@ -116,9 +128,31 @@ def jobs(n_sets):
         for other in OTHERS[POPULATIONS[name].task]:
             slow = other == "forest"
             yield name, other, 100, max(n_sets // 4, 5) if slow else n_sets, 25 if slow else 50
+    yield from ((name, other, n, n_sets, 50) for name in SURVIVAL for other in OTHERS["survival"] for n in ROWS[1:])
 
 
 def hard_jobs(n_sets):
     """Kinds whose features come in blocks, for the thorough variant."""
     kinds = ("neighbors correlated by 0.9", "five factors", "five near-copies of each", "pathways")
     return [(name, "filter, best 15", 100, n_sets, 60) for name in kinds]
+
+
+def main(task, n_sets=60, n_processes=2):
+    """Print how often intervals cover at half the size and at the full size, cell by cell."""
+    import replication_tables
+    import simulations
+
+    wanted = [job for job in jobs(n_sets) if EVERY[job[0]].task == task]
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(n_processes, mp_context=spawn, initializer=simulations.ignore_warnings) as pool:
+        found = replication_tables.cells(pd.concat(pool.map(replicate, wanted, chunksize=1), ignore_index=True))
+    columns = ["truth_half", "half", "half_covered", "half_width", "truth", "value", "covered", "width", "sets"]
+    print(found[["kind", "selector", "n", *columns]].round(3).to_string(index=False))
+    print(f"covered at n/2: {found.half_covered.mean():.3f}, least {found.half_covered.min():.3f};", end=" ")
+    print(f"at n: {found.covered.mean():.3f}, least {found.covered.min():.3f}")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    main(sys.argv[1], *map(int, sys.argv[2:]))

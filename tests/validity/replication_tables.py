@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from populations import POPULATIONS
+from populations import EVERY
 
 CELL = ["kind", "task", "selector", "n"]
 LEAST_AT_HALF = 0.90
@@ -33,7 +33,7 @@ def cells(sets):
     found["relative_width"] = found.half_width / oracle
     found = found[found.sets >= 0.5 * sets.groupby(CELL).size().reindex(found.index)]
     found = found.reset_index()
-    return found.assign(held_out=found.kind.map(lambda name: POPULATIONS[name].held_out))
+    return found.assign(held_out=found.kind.map(lambda name: EVERY[name].held_out))
 
 
 def filters(found):
@@ -91,7 +91,7 @@ def by_selector(found):
 def by_origin(sets):
     """Data sets with something to find, of kinds that were seen before and of those that were not."""
     real = sets[sets.kind != "pure noise"]
-    held_out = real.kind.map(lambda name: POPULATIONS[name].held_out)
+    held_out = real.kind.map(lambda name: EVERY[name].held_out)
     return {"other": real[~held_out], "held out": real[held_out]}
 
 

@@ -12,7 +12,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::holdfast.UndefinedStabilityWarning"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]
-FAST = [name for name in SELECTORS if name != "forest"]
+FAST = [name for name in SELECTORS if name != "forest" and not name.startswith("Cox")]
 
 
 @pytest.fixture(autouse=True)
@@ -28,9 +28,11 @@ def found_in(kind, selector, n, n_sets=12, n_pairs=20):
     ("kind", "selector"),
     [
         ("neighbors correlated by 0.5", "filter, best 15"),
+        ("survival, 15 % events", "Cox score, best 15"),
         *(
             pytest.param(*one, marks=pytest.mark.slow)
             for one in [
+                ("survival, 15 % events, factors, ties, strata", "Cox lasso"),
                 ("pathways", "mRMR"),
                 ("genotypes", "L1 path"),
                 ("bad rows", "hybrid RFE"),

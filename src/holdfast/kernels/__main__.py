@@ -1,6 +1,6 @@
 """Compile every kernel once, so that nobody waits for it later: ``python -m holdfast.kernels``."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +60,9 @@ def _compile_selectors(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     filters.partial_f(filters.adjusted(X, np.eye(4, 1), np.empty((4, 0))))
     ridge.ridge_models(scale_data(X, "split"), signs, counts, [0], [[0]], 1.0)
     for family in get_args(ridge_targets.Family):
-        objective = ridge_targets.Objective(family, 1 if family == "numbers" else 2)
-        ridge_targets.output_models(objective, scale_data(X, "split"), y, counts, [0], [[0]], 1.0)
+        objective = ridge_targets.Objective(family, 1 if family in ("numbers", "cox") else 2)
+        target: NDArray[Any] = TIMES if family == "cox" else y
+        ridge_targets.output_models(objective, scale_data(X, "split"), target, counts, [0], [[0]], 1.0)
     linear.linear_values(X, [0], [0, 1], [0], [0, 1], [1.0], [0.0])
     svm.svm_elimination(X, signs)
     elastic_net.elastic_net_paths(X, signs, counts, family="logistic", n_lambdas=2, predict=True)
@@ -86,7 +87,7 @@ def _compile_models(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
         regression.ridge_values(cells, numbers, 1.0, 0.0, True, UNSCALED, *results, wide)
     svm.svm_margins(cells, classes, 1.0, UNSCALED, np.zeros(2), np.zeros(1), np.zeros(1, np.bool_))
     svm.squared_hinge_margins(cells, classes, 1.0, 1.0, UNSCALED, np.zeros((2, 1)), np.zeros(1), np.zeros(1, np.bool_))
-    cox.ridge_risks(cells, TIMES, 1.0, UNSCALED)
+    regression.ridge_risks(cells, TIMES, 1.0, UNSCALED)
     linear.training_spreads(np.eye(4), np.ones((1, 4)), np.zeros(1, np.int64), np.zeros(1, np.int64))
     regression.softmax_margins(cells, classes, 1.0, True, UNSCALED, np.zeros((2, 2)), np.zeros(1, np.bool_))
 

@@ -42,7 +42,7 @@ def fit_covariates(covariates: Floats, y: Floats, c: Floats, resample: int) -> t
     Whatever the weights of features, such rows cost nothing at the optimum, where a covariate's weight is infinite.
     """
     while 0 < c @ (y > 0) < c.sum():
-        free = _orthonormal(covariates, c)
+        free = orthonormal(covariates, c)
         design, at = np.column_stack([np.ones(c.size), free]), np.zeros(free.shape[1] + 1)
         loss: float = np.inf
         slope = np.ones(1)
@@ -71,7 +71,7 @@ def fit_covariates(covariates: Floats, y: Floats, c: Floats, resample: int) -> t
     )
 
 
-def _orthonormal(covariates: Floats, c: Floats) -> Floats:
+def orthonormal(covariates: Floats, c: Floats) -> Floats:
     """Columns that span the same as the covariates next to an intercept, with weighted mean 0 and norm 1, padded."""
     own = c[: len(covariates)] / c.sum()
     centered = covariates - own @ covariates

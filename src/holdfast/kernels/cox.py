@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.kernels.jit import frozen, kernel, summing_kernel, summing_step
-from holdfast.kernels.linear import allocate, record_weights, take_cell
+from holdfast.kernels.linear import CHUNK, add_products, factorize, fill, matrix, padded, vector
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,8 +32,6 @@ WIDEST = 600.0
 """Linear predictors further apart are evaluated with running scales: exp would overflow or vanish."""
 TIED = 1e-8
 """Predicted risks that are no further apart tie."""
-SOLVED, STEPS, HALVINGS = 1e-11, 100, 60
-"""Gradient of a ridge model, per standard deviation of a column, at which it is solved; most steps, and halvings."""
 VARIES = 1e-12
 """Share of its variance below which a column does not vary in any risk set."""
 BLOCK = 256  # columns at a time, which stay in the cache for all resamples
@@ -128,11 +126,13 @@ def _evaluate_wide(n, f, c, events, deaths, flags, r, square, gain):  # type: ig
     loss, total, scale = 0.0, 0.0, -np.inf
     for i in range(n - 1, -1, -1):
         if flags[i] & LAST:
-            total, scale = 0.0, f[i]
-        if f[i] > scale:
-            total *= np.exp(scale - f[i])
-            scale = f[i]
-        v = c[i] * np.exp(f[i] - scale)
+            total, scale = 0.0, -np.inf
+        v = 0.0
+        if c[i] > 0:
+            if f[i] > scale:
+                total *= np.exp(scale - f[i])
+                scale = f[i]
+            v = c[i] * np.exp(f[i] - scale)
         gain[i] = v / (total + v) if v > 0 else 0.0
         total += v
         square[i] = scale + np.log(total)  # of the sum over the rows at risk, for now
@@ -145,7 +145,8 @@ def _evaluate_wide(n, f, c, events, deaths, flags, r, square, gain):  # type: ig
         if deaths[i] > 0:
             hazard = hazard * np.exp(square[i] - scale) + deaths[i]
             scale = square[i]
-        expected = c[i] * hazard * np.exp(f[i] - scale)  # f[i] is in every sum so far: never large
+        # of a row that counts f[i] is in every sum so far: never large
+        expected = c[i] * hazard * np.exp(f[i] - scale) if c[i] > 0 else 0.0
         r[i] = events[i] - expected
         if flags[i] & LAST:
             gain[i], square[i] = 1.0, 0.0
@@ -163,6 +164,15 @@ def transform(n, x, gain, root, z):  # type: ignore[no-untyped-def]
         away = x[i] - mean
         z[i] = root[i] * away
         mean += gain[i] * away
+
+
+@summing_step
+def transform_back(n, gain, root, z):  # type: ignore[no-untyped-def]
+    """The transposed transformation, in place."""
+    later = 0.0
+    for i in range(n):
+        z[i] = root[i] * z[i] - gain[i] * later
+        later += z[i]
 
 
 @summing_step
@@ -277,197 +287,84 @@ def _column_concordances(X, counts, event, first, last, good, pairs):  # type: i
             pairs[m] = total
 
 
-# Ridge models
+# Ridge models, which :mod:`holdfast.kernels.ridge` fits
 
 
-def ridge_risks(
-    cells: Any, y: NDArray[Any], alpha: float, kind: int, baseline: bool = False
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Fit a Cox model with penalty α/2 |w|² next to the log partial likelihood to every cell, to the optimum.
+class Risk(NamedTuple):
+    """Sorted rows of a ridge model: what Cox's loss needs of each beside what any loss does."""
 
-    Returns the log risk of held-out rows, that of a row with the mean of each column being 0, the weights of columns as
-    they are before scaling, and which cells have no model, for want of events or of an optimum.
+    events: NDArray[np.float64]  # the weights of events
+    deaths: NDArray[np.float64]
+    flags: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    held: NDArray[np.float64]  # the gain where the curvature was last factored
+    trial: NDArray[np.float64]  # space for a linear predictor
+    turned: NDArray[np.float64]  # space for a Gram matrix
+
+
+@summing_step
+def begin_risk(times, r, rows):  # type: ignore[no-untyped-def]
+    """Make what belongs to these rows; None if ``times`` is, which are event, stratum and whether a time is new.
+
+    Rows that do not count may be among them.
     """
-    rows = sort_rows(y)
-    values, weights = np.zeros(cells.starts[-1]), np.zeros(cells.columns.size)
-    failed = np.zeros(cells.splits.size, np.bool_)
-    _ridge_cells(cells, *rows, float(alpha), kind, values, weights, failed)
-    return values, weights, failed
-
-
-@summing_kernel
-def _ridge_cells(cells, order, event, stratum, new_time, alpha, kind, values, weights, failed):  # type: ignore[no-untyped-def]
-    work, n_rows = allocate(cells), order.size
-    place = np.empty(n_rows, np.int64)
-    for number in range(cells.splits.size):
-        cell, valid = take_cell(cells, number, kind, work)
-        p, m = cell.train.shape[0], cell.rows.size
-        place[:] = -1
-        for i in range(m):
-            place[cell.rows[i]] = i
-        index, weight, total, i = np.empty(m, np.int64), np.empty(m), 0.0, 0
-        Z, mean, size = np.empty((p, m)), np.zeros(p), np.zeros(p)
-        for position in range(n_rows):
-            at = place[order[position]]
-            if at >= 0:
-                index[i], weight[i] = position, cell.counts[at]
-                total += weight[i]
-                for j in range(p):
-                    Z[j, i] = cell.train[j, at]
-                i += 1
-        deaths, flags, events, n_events = np.empty(m), np.empty(m, np.int64), np.empty(m), 0.0
-        for i in range(m):
-            weight[i] /= total
-            events[i] = weight[i] * event[index[i]]
-            n_events += events[i]
-        for j in range(p):
-            for i in range(m):
-                mean[j] += weight[i] * Z[j, i]
-            for i in range(m):
-                Z[j, i] -= mean[j]
-                size[j] += weight[i] * Z[j, i] * Z[j, i]
-            size[j] = np.sqrt(size[j])
-        if not (valid and n_events > 0):
-            failed[number] = True
-            continue
-        mark_rows(index, weight, event, stratum, new_time, deaths, flags)
-        w = np.zeros(p)
-        if p <= m:
-            failed[number] = not _fit_ridge(Z, size, weight, events, deaths, flags, alpha / total, w)
-        else:
-            failed[number] = not _fit_wide(Z, weight, events, deaths, flags, alpha / total, w)
-        for row in range(cell.n_tests):
-            risk = 0.0
-            for j in range(p):
-                risk += w[j] * (cell.test[j, row] - mean[j])
-            values[cell.start + row] = risk
-        record_weights(cells, number, kind, work.unit, w, weights)
+    if times is None:
+        return None
+    n = rows.size
+    risk = Risk(vector(n), vector(n), np.empty(n, np.int64), vector(n), vector(n), vector(n), matrix(n, n))
+    for i in range(n):
+        risk.events[i] = r.cost[i] * times[0][rows[i]]
+    mark_rows(rows, r.cost, times[0], times[1], times[2], risk.deaths, risk.flags)
+    return risk
 
 
 @summing_step
-def _fit_ridge(Z, size, c, events, deaths, flags, l2, w):  # type: ignore[no-untyped-def]
-    """Newton's method on the columns of Z (columns × rows); return whether it came to the optimum."""
-    p, m = Z.shape
-    f, trial, g, new = np.zeros(m), np.zeros(m), np.zeros(p), np.zeros(p)
-    r, square, gain, root = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m)
-    turned, H = np.zeros((p, m)), np.zeros((p, p))
-    loss = evaluate(m, f, c, events, deaths, flags, r, square, gain)
-    for _ in range(STEPS):
-        solved, penalty = True, 0.0
-        for j in range(p):
-            g[j] = -l2 * w[j]
-            for i in range(m):
-                g[j] += Z[j, i] * r[i]
-            solved = solved and abs(g[j]) <= SOLVED * size[j]
-            penalty += 0.5 * l2 * w[j] * w[j]
-        if solved:
-            return True
-        for i in range(m):
-            root[i] = np.sqrt(square[i])
-        for j in range(p):
-            transform(m, Z[j], gain, root, turned[j])
-        for j in range(p):
-            for k in range(j + 1):
-                product = 0.0
-                for i in range(m):
-                    product += turned[j, i] * turned[k, i]
-                H[j, k] = product
-            H[j, j] += l2
-        if not _factor(H, 0.0):
-            return False
-        _substitute(H, g)
-        length, falls, lower = 1.0, False, loss
-        for _ in range(HALVINGS):
-            after = 0.0
-            for j in range(p):
-                new[j] = w[j] + length * g[j]
-                after += 0.5 * l2 * new[j] * new[j]
-            for i in range(m):
-                trial[i] = 0.0
-            for j in range(p):
-                for i in range(m):
-                    trial[i] += new[j] * Z[j, i]
-            lower = evaluate(m, trial, c, events, deaths, flags, r, square, gain)
-            # the loss may be below 0, and the sum about 0
-            falls = lower + after <= loss + penalty + 1e-13 * (abs(loss) + after) + 1e-15
-            if falls:
-                break
-            length /= 2
-        if not falls:
-            return False
-        loss = lower
-        for j in range(p):
-            w[j] = new[j]
-        for i in range(m):
-            f[i] = trial[i]
-    return False
+def turn_gram(K, root, risk, L):  # type: ignore[no-untyped-def]
+    """Set L to I + TKTᵀ, where T transforms a column at the gain of ``risk``, which is held from now on."""
+    n, W, mean = root.size, risk.turned, risk.trial
+    for i in range(n):
+        risk.held[i] = risk.gain[i]
+        for j in range(i + 1):
+            W[i, j] = W[j, i] = K[i, j]
+    for side in range(2):
+        fill(mean, 0.0)
+        for i in range(n - 1, -1, -1):
+            row, share, factor = W[i], risk.held[i], root[i]
+            for j in range(n):
+                away = row[j] - mean[j]
+                row[j] = factor * away
+                mean[j] += share * away
+        for i in range(n if side == 0 else 0):
+            for j in range(i):
+                W[i, j], W[j, i] = W[j, i], W[i, j]
+    for i in range(n):
+        for j in range(i + 1):
+            L[i, j] = W[i, j]
+        L[i, i] += 1.0
 
 
 @summing_step
-def _fit_wide(Z, c, events, deaths, flags, l2, w):  # type: ignore[no-untyped-def]
-    """The same where columns outnumber rows: of the Gram matrix K = LLᵀ of rows, with w = Z a and u = Lᵀa, f = L u."""
-    p, m = Z.shape
-    L, u, size = np.zeros((m, m)), np.zeros(m), np.zeros(m)
-    for i in range(m):
-        for k in range(i + 1):
-            product = 0.0
-            for j in range(p):
-                product += Z[j, i] * Z[j, k]
-            L[i, k] = product
-    _factor(L, 1e-13)
-    columns = np.zeros((m, m))
-    for i in range(m):
-        for k in range(i):
-            columns[k, i] = L[i, k]
-        columns[i, i] = 1 / L[i, i] if L[i, i] > 0 else 0.0
-    for k in range(m):
-        for i in range(m):
-            size[k] += c[i] * columns[k, i] * columns[k, i]
-        size[k] = np.sqrt(size[k])
-    if not _fit_ridge(columns, size, c, events, deaths, flags, l2, u):
-        return False
-    for i in range(m - 1, -1, -1):
-        u[i] = u[i] * L[i, i]
-        for k in range(i):
-            u[k] -= L[i, k] * u[i]
-    for j in range(p):
-        for i in range(m):
-            w[j] += Z[j, i] * u[i]
-    return True
-
-
-@summing_step
-def _factor(A, negligible):  # type: ignore[no-untyped-def]
-    """Turn a lower triangle into its Cholesky factor, the diagonal inverted; return whether it is positive definite.
-
-    A row whose pivot is that share of its diagonal entry depends on those before: its column becomes 0.
-    """
-    whole = True
-    for i in range(A.shape[0]):
-        pivot = A[i, i]
-        for j in range(i):
-            value = A[i, j]
-            for k in range(j):
-                value -= A[i, k] * A[j, k]
-            A[i, j] = value * A[j, j]
-            pivot -= A[i, j] * A[i, j]
-        if pivot > negligible * A[i, i]:
-            A[i, i] = 1 / np.sqrt(pivot)
-        else:
-            A[i, i], whole = 0.0, False
-    return whole
-
-
-@summing_step
-def _substitute(L, x):  # type: ignore[no-untyped-def]
-    for i in range(x.size):
-        for k in range(i):
-            x[i] -= L[i, k] * x[k]
-        x[i] *= L[i, i]
-    for i in range(x.size - 1, -1, -1):
-        x[i] *= L[i, i]
-        for k in range(i):
-            x[k] -= L[i, k] * x[i]
+def factorize_turned(L, Z, active, root, gain, R):  # type: ignore[no-untyped-def]
+    """Factor of I + ZᵀTᵀTZ, as :func:`holdfast.kernels.linear.factorize_primal`, back in time."""
+    p, n, size = active.size, root.size, padded(active.size)
+    mean = np.zeros(p)
+    for i in range(size):
+        fill(L[i], 0.0)
+        L[i, i] = 1.0
+    for i in range(p, size):
+        fill(R[i], 0.0)
+    for start in range((n - 1) // CHUNK * CHUNK, -1, -CHUNK):
+        stop = min(start + CHUNK, n)
+        for q in range(p):
+            j = active[q]
+            x, out, later = Z.XT[Z.column[j]], R[q], mean[q]
+            for i in range(stop - 1, start - 1, -1):
+                away = (x[i] - Z.mean[j]) * Z.factor[j] - later
+                out[i - start] = root[i] * away
+                later += gain[i] * away
+            mean[q] = later
+        add_products(L, R, size, stop - start, 1.0)
+    return factorize(L, p)
 
 
 # Held-out rows
@@ -522,7 +419,8 @@ def survival_effects(
     maximum. Standard deviations are those of all rows, so that splits agree.
     """
     rows = sort_rows(y)
-    spread = np.array([np.nanstd(column) if np.isfinite(column).any() else 0.0 for column in columns])
+    known, spread = np.isfinite(columns).any(axis=1), np.zeros(len(columns))
+    spread[known] = np.nanstd(columns[known], axis=1)
     starts = np.concatenate([[0], np.cumsum([test.size for test in tests])])
     position = np.empty(len(y), np.int64)
     position[rows.order] = np.arange(len(y))

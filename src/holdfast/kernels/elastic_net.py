@@ -58,6 +58,7 @@ SLOW = 0.2  # a step that leaves more than this of the violation asks for a new 
 MAX_PASSES = 200
 DEPENDENT = 1e-11  # a pivot below this share of its diagonal entry means a column that is a combination of others
 TIED = 1e-9
+LEVEL = 0.01  # share of the tolerance at which a direction is level
 
 Family = Literal["logistic", "linear", "cox"]
 
@@ -1182,7 +1183,7 @@ def minimize_model(work, model, step, l1, l2, tolerance):  # type: ignore[no-unt
             if independent and _go_to_optimum(model, pull, l1, l2, v, moved, step.x, step.dual):
                 break
             if not independent:
-                _slide(model, l1, l2, v, moved, step.x)
+                _slide(model, pull, l1, l2, v, moved, step.x)
             independent = factor(model, v, l2)
 
 
@@ -1222,10 +1223,11 @@ def _go_to_optimum(model, pull, l1, l2, v, moved, x, dual):  # type: ignore[no-u
 
 
 @summing_step
-def _slide(model, l1, l2, v, moved, x):  # type: ignore[no-untyped-def]
-    """Shift weight among columns that depend on each other, without moving the fit, until one reaches zero.
+def _slide(model, pull, l1, l2, v, moved, x):  # type: ignore[no-untyped-def]
+    """Shift weight among columns that depend on each other, hardly moving the fit, until one reaches zero.
 
-    Downhill on the penalty; where that is level, as between equal columns, off the last to come.
+    Downhill; where the objective is level, as between equal columns, off the last to come. Columns that differ by their
+    rounding, as copies far from 0 do, have other slopes of the loss, which decide.
     """
     support, last = model.support, model.counts[FACTORED]
     for i in range(last):
@@ -1233,11 +1235,14 @@ def _slide(model, l1, l2, v, moved, x):  # type: ignore[no-untyped-def]
     _substitute_back(model.L, last, x)
     x[last] = 1
     uphill, size = 0.0, 0.0
-    for i in range(model.counts[FREE], last + 1):
-        w = v[support[i]]
-        uphill += x[i] * (l2 * w + (l1 if w > 0 else -l1))
-        size += abs(x[i])
-    if abs(uphill) <= TIED * l1 * size:
+    for i in range(last + 1):
+        k = support[i]
+        already = moved[k] if model.counts[GRAM] else dot(model.rows[k], moved)
+        uphill -= x[i] * (pull[k] - already)
+        if i >= model.counts[FREE]:
+            uphill += x[i] * (l2 * v[k] + (l1 if v[k] > 0 else -l1))
+            size += abs(x[i])
+    if abs(uphill) <= LEVEL * max(TOLERANCE * l1, ROUNDING) * size:
         uphill = v[support[last]]
     for i in range(last + 1):
         x[i] = -x[i] if uphill > 0 else x[i]

@@ -1,17 +1,18 @@
-"""Regression on many cells, as recognized models ask for it: logistic, with two classes or more, and least squares.
+"""Regression on many cells, as recognized models ask for it: logistic, with two classes or more, least squares, Cox's.
 
-Two classes are solved by the steps of :mod:`~holdfast.kernels.ridge`, more by Newton's method on all weights together
-(:func:`softmax_margins`), numbers by one Cholesky factor and two corrections (:func:`ridge_values`). A cell's columns
-are centered where there is an intercept, which is never penalized: that changes no prediction, and keeps the digits of
-columns far from 0. Cells with more columns than rows are solved in the dual variables: a kernel is
-compiled for them only when there are any.
+Two classes and survival times are solved by the steps of :mod:`~holdfast.kernels.ridge`, more classes by Newton's
+method on all weights together (:func:`softmax_margins`), numbers by one Cholesky factor and two corrections
+(:func:`ridge_values`). A cell's columns are centered where there is an intercept, which is never penalized: that
+changes no prediction, and keeps the digits of columns far from 0. Cells with more columns than rows are solved in the
+dual variables: of classes and numbers a kernel is compiled for them only when there are any.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.kernels.cox import begin_risk, sort_rows
 from holdfast.kernels.jit import exact_step, summing_kernel, summing_step
 from holdfast.kernels.linear import (
     STANDARD,
@@ -37,6 +38,8 @@ from holdfast.kernels.linear import (
 )
 from holdfast.kernels.ridge import Dual, Primal, _fit_dual, _fit_primal, allocate_free, allocate_rows
 from holdfast.kernels.tolerances import DOUBLE, EPSILON, SHARP_MEANS, SHORTEST_STEP, STEEP, WELL_POSED
+
+Floats = NDArray[np.float64]
 
 MAX_STEPS = 200
 """Newton steps after which a cell is left to scikit-learn."""
@@ -78,29 +81,29 @@ def _rows_of(cell, y, C):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _fit_narrow_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def]
+def _fit_in_weights(train, rows, intercept, w, risk):  # type: ignore[no-untyped-def]
     """Set the weights; returns the intercept, and whether the fit was solved."""
-    p, n = cell.train.shape[0], cell.rows.size
+    p, n = train.shape[0], rows.y.size
     active, norm, work = np.arange(p), np.empty(p), np.empty((2, p))
     for j in range(p):
-        norm[j] = np.sqrt(dot(cell.train[j][:n], cell.train[j][:n]))
-    Z, primal = Columns(cell.train, active, np.zeros(p), np.ones(p)), Primal(w, work[0], work[1])
-    rows, free = _rows_of(cell, y, C), allocate_free(1 if intercept else 0, n, p)
-    solved = _fit_primal(Z, active, norm, square(p), panel(p), rows, primal, free, MAX_STEPS)
+        norm[j] = np.sqrt(dot(train[j][:n], train[j][:n]))
+    Z, primal = Columns(train, active, np.zeros(p), np.ones(p)), Primal(w, work[0], work[1])
+    free = allocate_free(1 if intercept else 0, n, p)
+    solved = _fit_primal(Z, active, norm, square(p), panel(p), rows, primal, free, MAX_STEPS, None, risk)
     return sum_of(free.b), solved
 
 
 @summing_step
-def _fit_wide_logistic(cell, y, C, intercept, w):  # type: ignore[no-untyped-def]
+def _fit_in_rows(train, rows, intercept, w, risk):  # type: ignore[no-untyped-def]
     """Set the weights, by the Gram matrix of the rows; returns the intercept, and whether the fit was solved."""
-    p, n = cell.train.shape[0], cell.rows.size
+    p, n = train.shape[0], rows.y.size
     active, K, dual = np.arange(p), square(n), Dual(np.zeros(n), np.zeros(n))
-    Z = Columns(cell.train, active, np.zeros(p), np.ones(p))
+    Z = Columns(train, active, np.zeros(p), np.ones(p))
     for i in range(K.shape[0]):
         fill(K[i], 0.0)
     add_gram(K, Z, active, np.arange(n), 1.0, panel(n))
     free = allocate_free(1 if intercept else 0, n, p)
-    solved = _fit_dual(K, square(n), _rows_of(cell, y, C), dual, free, False, False, MAX_STEPS)
+    solved = _fit_dual(K, square(n), rows, dual, free, False, False, MAX_STEPS, None, risk)
     weights_of(Z, active, dual.a, w)
     return sum_of(free.b), solved
 
@@ -121,13 +124,61 @@ def logistic_margins(cells, y, C, intercept, kind, margins, weights, fallback, w
             w, b, solved = np.zeros(cell.train.shape[0]), 0.0, False
             if valid and has_all_classes(take(y, cell.rows), seen):
                 if wide is None:
-                    b, solved = _fit_narrow_logistic(cell, y, C, intercept, w)
+                    b, solved = _fit_in_weights(cell.train, _rows_of(cell, y, C), intercept, w, None)
                 else:
-                    b, solved = _fit_wide_logistic(cell, y, C, intercept, w)
+                    b, solved = _fit_in_rows(cell.train, _rows_of(cell, y, C), intercept, w, None)
             predict_linear(cell, w, b, margins)
             record_weights(cells, number, kind, work.unit, w, weights)
             fallback[number] = not (solved and all_finite(w, w.size) and np.isfinite(b))
 
+
+# Survival times
+
+
+def ridge_risks(cells: Any, y: NDArray[Any], alpha: float, kind: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Fit a Cox model with penalty α/2 |w|² next to the log partial likelihood to every cell, to the optimum.
+
+    Returns the log risk of held-out rows, that of a row with the mean of each column being 0, the weights of columns as
+    they are before scaling, and which cells have no model, for want of events or of an optimum.
+    """
+    values, weights = np.zeros(cells.starts[-1]), np.zeros(cells.columns.size)
+    failed = np.zeros(cells.splits.size, np.bool_)
+    _cox_risks(cells, *sort_rows(y), 1 / float(alpha), kind, values, weights, failed)
+    return values, weights, failed
+
+
+@summing_kernel
+def _cox_risks(cells, order, event, stratum, new_time, C, kind, values, weights, failed):  # type: ignore[no-untyped-def]
+    work, place = allocate(cells), np.empty(order.size, np.int64)
+    for number in range(cells.splits.size):
+        cell, valid = take_cell(cells, number, kind, work)
+        center(cell)
+        p, n, i, n_events = cell.train.shape[0], cell.rows.size, 0, 0.0
+        index, train, rows, w = np.empty(n, np.int64), np.empty((p, n)), allocate_rows(n), np.zeros(p)
+        for row in range(order.size):
+            place[row] = -1
+        for at in range(n):
+            place[cell.rows[at]] = at
+        for position in range(order.size):
+            at = place[order[position]]
+            if at >= 0:
+                index[i], rows.cost[i], rows.f[i] = position, C * cell.counts[at], 0.0
+                n_events += event[position]
+                for j in range(p):
+                    train[j, i] = cell.train[j, at]
+                i += 1
+        risk, solved = begin_risk((event, stratum, new_time), rows, index), False
+        if valid and n_events > 0:
+            if p <= n:
+                _, solved = _fit_in_weights(train, rows, False, w, risk)
+            else:
+                _, solved = _fit_in_rows(train, rows, False, w, risk)
+        predict_linear(cell, w, 0.0, values)
+        record_weights(cells, number, kind, work.unit, w, weights)
+        failed[number] = not (solved and all_finite(w, w.size))
+
+
+# More than two classes
 
 SLOPE_NOISE = DOUBLE.slope_noise
 SOLVED = 1e-8

@@ -1,23 +1,29 @@
-"""Ridge-logistic regression solved to its optimum, and recursive elimination with it, over many resamples.
+"""Ridge models of one output solved to their optimum, and recursive elimination with them, over many resamples.
 
 With cost cᵢ = C · count, labels y and margins f = Zw + Ub, Newton's method minimizes Σ cᵢ log(1 + exp(−yᵢ fᵢ)) + ½‖w‖².
-The columns of U have no penalty: an intercept, and the covariates that features are adjusted for. g and S² are the
-first and second derivative of the loss by the margins, row by row. There are two forms:
+The columns of U have no penalty: an intercept, and the covariates that features are adjusted for. g and SᵀS are the
+first and second derivative of the loss by the margins. There are two forms:
 
 - in the dual variables a of the rows, w = Zᵀa and f = Ka + Ub on the Gram matrix K = ZZᵀ (:func:`_fit_dual`), if X has
   more features than rows, while more than half as many features as rows drawn are left. At the optimum a = −g and
-  Uᵀa = 0. A step solves (K + S⁻²) da + U db = −S⁻²(a + g), Uᵀ(a + da) = 0, by a Cholesky factor of I + SKS, bordered
-  by U;
-- in the weights w (:func:`_fit_primal`) after that, by a factor of I + ZᵀS²Z.
+  Uᵀa = 0. A step solves (I + SᵀSK) da + SᵀSU db = −(a + g), Uᵀ(a + da) = 0, by a Cholesky factor of I + SKSᵀ,
+  bordered by U;
+- in the weights w (:func:`_fit_primal`) after that, by a factor of I + ZᵀSᵀSZ.
+
+There are three losses. Where ``numbers`` is not None it is half the squared difference. Where ``risk`` is not None it
+is Cox's (:class:`~holdfast.kernels.cox.Risk`), with rows in the order of time and no column without a penalty; S is
+then the product of a diagonal and what :func:`~holdfast.kernels.cox.transform` does. Else it is the logistic one. S is
+diagonal but for Cox's. What a loss does not need is not even compiled.
 
 Each fit starts where the optimum of the step before leads to (:func:`_follow`: the same equations, with the change of K
 on the right); a factor is used again while it makes the residual fall to ``FACTOR_REUSE``. Steps are halved by the
 slope of the objective at their end, which keeps its digits where differences of values have none.
 
-A fit is solved if its residual is at most ``SOLVED``, or falls no further and is at most ``STALLED``; else the path
-ends and the call raises. :mod:`~holdfast.kernels.lockstep` does the same on batches: tolerances are in
-:mod:`~holdfast.kernels.tolerances` for both, and ``test_lockstep.py`` compares their paths;
-``test_ridge.py`` compares with scikit-learn and with the optimality conditions.
+A fit is solved if its residual is at most ``SOLVED``, or falls no further and is at most ``STALLED``, or whatever it is
+for numbers, whose steps are exact but for rounding; else the path ends and the call raises.
+:mod:`~holdfast.kernels.lockstep` does the same on batches: tolerances are in :mod:`~holdfast.kernels.tolerances` for
+both, and ``test_lockstep.py`` compares their paths; ``test_ridge.py`` compares with scikit-learn and with the
+optimality conditions.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +32,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.kernels.covariates import fit_covariates
+from holdfast.kernels.covariates import fit_covariates, orthonormal
+from holdfast.kernels.cox import begin_risk, evaluate, factorize_turned, transform, transform_back, turn_gram
 from holdfast.kernels.elimination import (
     Floats,
     Ints,
@@ -62,6 +69,7 @@ from holdfast.kernels.linear import (
     add,
     all_finite,
     dot,
+    factorize,
     factorize_dual,
     factorize_primal,
     fill,
@@ -167,22 +175,40 @@ def begin_rows(work, y, counts, rows, C):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def differentiate(r, t):  # type: ignore[no-untyped-def]
+def differentiate(r, t, numbers, risk):  # type: ignore[no-untyped-def]
     """Set the derivatives at f + t df; returns Σ g df and Σ |g df|."""
     slope, size = 0.0, 0.0
+    if risk is not None:
+        for i in range(r.y.size):
+            risk.trial[i] = r.f[i] + t * r.df[i]
+        slope = 0.0 if np.isfinite(_cox_loss(r, risk)) else np.inf
     for i in range(r.y.size):
-        margin = r.y[i] * (r.f[i] + t * r.df[i])
-        e = np.exp(-abs(margin))
-        p_wrong = (e if margin > 0 else 1.0) / (1 + e)
-        r.g[i] = -r.y[i] * r.cost[i] * p_wrong
-        r.curvature[i] = r.cost[i] * p_wrong * (1 - p_wrong)
+        if risk is not None:
+            r.g[i] = -r.g[i]
+        elif numbers is not None:
+            r.g[i] = r.cost[i] * (r.f[i] + t * r.df[i] - r.y[i])
+            r.curvature[i] = r.cost[i]
+        else:
+            margin = r.y[i] * (r.f[i] + t * r.df[i])
+            e = np.exp(-abs(margin))
+            p_wrong = (e if margin > 0 else 1.0) / (1 + e)
+            r.g[i] = -r.y[i] * r.cost[i] * p_wrong
+            r.curvature[i] = r.cost[i] * p_wrong * (1 - p_wrong)
         slope += r.g[i] * r.df[i]
         size += abs(r.g[i] * r.df[i])
     return slope, size
 
 
 @summing_step
-def step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
+def _cox_loss(r, risk):  # type: ignore[no-untyped-def]
+    """Cox's loss at ``risk.trial``; minus its slope is in g then."""
+    return evaluate(
+        r.y.size, risk.trial, r.cost, risk.events, risk.deaths, risk.flags, r.g, r.curvature, risk.gain
+    )  # fmt: skip
+
+
+@summing_step
+def step_length(r, slope, straight, curved, numbers, risk):  # type: ignore[no-untyped-def]
     """Halve the step until the objective hardly rises at its end; returns it.
 
     ``slope`` is that of the objective at the start, ``straight + t curved`` that of the penalty at t. The objective is
@@ -190,19 +216,27 @@ def step_length(r, slope, straight, curved):  # type: ignore[no-untyped-def]
     """
     t = 1.0
     while True:
-        loss_slope, size = differentiate(r, t)
+        loss_slope, size = differentiate(r, t, numbers, risk)
         if loss_slope + straight + t * curved <= -STEEP * slope + SLOPE_NOISE * size or t <= SHORTEST_STEP:
             return t
         t *= 0.5
 
 
 @summing_step
-def starts_badly(r, penalty):  # type: ignore[no-untyped-def]
+def starts_badly(r, penalty, numbers, risk):  # type: ignore[no-untyped-def]
     """Whether the objective at the margins f exceeds that of no model at all."""
     excess = penalty
+    if risk is not None:
+        fill(risk.trial, 0.0)
+        excess -= _cox_loss(r, risk)
+        add(risk.trial, 1.0, r.f)
+        return not excess + _cox_loss(r, risk) <= 0
     for i in range(r.y.size):
-        margin = r.y[i] * r.f[i]
-        excess += r.cost[i] * (np.log1p(np.exp(-abs(margin))) - min(margin, 0.0) - np.log(2.0))
+        if numbers is not None:
+            excess += 0.5 * r.cost[i] * r.f[i] * (r.f[i] - 2 * r.y[i])
+        else:
+            margin = r.y[i] * r.f[i]
+            excess += r.cost[i] * (np.log1p(np.exp(-abs(margin))) - min(margin, 0.0) - np.log(2.0))
     return not excess <= 0
 
 
@@ -211,7 +245,7 @@ SOLVED, STALLED, BLURRED, ROUNDING, _, LEAST_CURVATURE, _ = DOUBLE  # plain numb
 
 def run_paths(  # type: ignore[no-untyped-def]
     XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
-    split, shared, max_iter, outcome,
+    split, shared, max_iter, outcome, numbers=None, times=None,
 ):  # fmt: skip
     """Call :func:`_follow_paths` with arrays and numbers of one type each: another would be another compilation."""
     arrays = (
@@ -219,7 +253,7 @@ def run_paths(  # type: ignore[no-untyped-def]
         shrinkage,
     )  # fmt: skip
     taken = (frozen(array, array.dtype) for array in arrays)
-    _follow_paths(*taken, bool(split), bool(shared), int(max_iter), *outcome)
+    _follow_paths(*taken, bool(split), bool(shared), int(max_iter), numbers, times, *outcome)
 
 
 # In the dual variables
@@ -233,11 +267,15 @@ class Dual(NamedTuple):
 
 
 @summing_step
-def _factor_dual(K, L, r, free):  # type: ignore[no-untyped-def]
+def _factor_dual(K, L, r, free, risk):  # type: ignore[no-untyped-def]
     n = r.y.size
     for i in range(n):
         r.S[i] = np.sqrt(r.curvature[i] + LEAST_CURVATURE * r.cost[i])
-    solved = factorize_dual(L, K, r.S, n)
+    if risk is not None:
+        turn_gram(K, r.S, risk, L)
+        solved = factorize(L, n)
+    else:
+        solved = factorize_dual(L, K, r.S, n)
     for j in range(free.b.size):
         border = free.border[j][:n]
         for i in range(n):
@@ -252,12 +290,15 @@ def _factor_dual(K, L, r, free):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _bordered_step(L, r, v, free):  # type: ignore[no-untyped-def]
-    """Solve (K + S⁻²) da + U db = S⁻¹ da, with the given da on the right, and Uᵀ(a + da) = 0."""
+def _bordered_step(L, r, v, free, risk):  # type: ignore[no-untyped-def]
+    """Solve (I + SᵀSK) da + SᵀSU db = Sᵀ da, with the given da on the right, and Uᵀ(a + da) = 0."""
     n = r.y.size
     substitute(L, v.da, n)
-    for i in range(n):
-        v.da[i] *= r.S[i]
+    if risk is not None:
+        transform_back(n, risk.held, r.S, v.da)
+    else:
+        for i in range(n):
+            v.da[i] *= r.S[i]
     for j in range(free.b.size):
         free.db[j] = dot(free.U[j], v.da) + dot(free.U[j], v.a)
     _solve_corner(free.corner, free.db)
@@ -266,7 +307,24 @@ def _bordered_step(L, r, v, free):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _follow(K, L, r, v, free):  # type: ignore[no-untyped-def]
+def _newton_step(K, L, r, v, free, risk):  # type: ignore[no-untyped-def]
+    """Set the step to where the loss's slope would be −a if it were straight."""
+    n = r.y.size
+    if risk is not None:  # no S⁻¹: da = −(a + g) + SᵀL⁻ᵀL⁻¹SK(a + g)
+        for i in range(n):
+            risk.trial[i] = v.a[i] + r.g[i]
+        times(K, risk.trial, v.da, n)
+        transform(n, v.da, risk.held, r.S, v.da)
+        _bordered_step(L, r, v, free, risk)
+        add(v.da, -1.0, risk.trial)
+    else:
+        for i in range(n):
+            v.da[i] = -(v.a[i] + r.g[i]) / r.S[i]
+        _bordered_step(L, r, v, free, risk)
+
+
+@summing_step
+def _follow(K, L, r, v, free, risk):  # type: ignore[no-untyped-def]
     """Move the optimum of another K to where that of this one is to first order.
 
     The curvature is taken at the old margins: the new optimum's are closer to them than those of a with this K.
@@ -274,8 +332,10 @@ def _follow(K, L, r, v, free):  # type: ignore[no-untyped-def]
     times(K, v.a, r.df, r.y.size)
     _add_free(free, free.b, r.df)
     for i in range(r.y.size):
-        v.da[i] = (r.f[i] - r.df[i]) * r.S[i]
-    _bordered_step(L, r, v, free)
+        v.da[i] = (r.f[i] - r.df[i]) * (r.S[i] if risk is None else 1.0)
+    if risk is not None:
+        transform(r.y.size, v.da, risk.held, r.S, v.da)
+    _bordered_step(L, r, v, free, risk)
     add(v.a, 1.0, v.da)
     add(free.b, 1.0, free.db)
 
@@ -289,7 +349,7 @@ def _dual_residual(r, v, free):  # type: ignore[no-untyped-def]
     for i in range(r.y.size):
         residual = max(residual, abs(v.a[i] + r.g[i]))
         scale = max(scale, abs(r.g[i]))
-    return residual / scale
+    return residual / scale if residual > 0 else 0.0
 
 
 @summing_step
@@ -303,31 +363,29 @@ def _is_sharp(K, a):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _fit_dual(K, L, r, v, free, after_another, factored, max_iter):  # type: ignore[no-untyped-def]
+def _fit_dual(K, L, r, v, free, after_another, factored, max_iter, numbers, risk):  # type: ignore[no-untyped-def]
     """Solve from the a of v and b; returns whether it was solved."""
     n = r.y.size
     if after_another:
-        factored = factored or _factor_dual(K, L, r, free)
-        _follow(K, L, r, v, free)
+        factored = factored or _factor_dual(K, L, r, free, risk)
+        _follow(K, L, r, v, free, risk)
     times(K, v.a, r.f, n)
     penalty = 0.5 * dot(v.a, r.f)
     _add_free(free, free.b, r.f)
-    if after_another and starts_badly(r, penalty):
+    if after_another and starts_badly(r, penalty, numbers, risk):
         factored = False
         fill(free.b, 0.0)
         fill(v.a, 0.0)
         fill(r.f, 0.0)
     fill(r.df, 0.0)
-    differentiate(r, 0.0)
+    differentiate(r, 0.0, numbers, risk)
     residual, before = _dual_residual(r, v, free), np.inf
     for _ in range(max_iter):
         if residual <= SOLVED:
-            return _is_sharp(K, v.a)
+            return numbers is not None or _is_sharp(K, v.a)
         fresh = not factored or residual > FACTOR_REUSE * before
-        factored = not fresh or _factor_dual(K, L, r, free)
-        for i in range(n):
-            v.da[i] = -(v.a[i] + r.g[i]) / r.S[i]
-        _bordered_step(L, r, v, free)
+        factored = not fresh or _factor_dual(K, L, r, free, risk)
+        _newton_step(K, L, r, v, free, risk)
         times(K, v.da, r.df, n)
         straight, curved = dot(r.df, v.a), dot(r.df, v.da)
         _set_slopes(free, r.g)
@@ -336,13 +394,13 @@ def _fit_dual(K, L, r, v, free, after_another, factored, max_iter):  # type: ign
             factored = False
             continue
         _add_free(free, free.db, r.df)
-        t = step_length(r, slope, straight, curved)
+        t = step_length(r, slope, straight, curved, numbers, risk)
         add(v.a, t, v.da)
         add(r.f, t, r.df)
         add(free.b, t, free.db)
         residual, before = _dual_residual(r, v, free), residual
-        if fresh and 0.5 * before < residual <= STALLED:
-            return _is_sharp(K, v.a)
+        if fresh and 0.5 * before < residual and (numbers is not None or residual <= STALLED):
+            return numbers is not None or _is_sharp(K, v.a)
     return False
 
 
@@ -370,16 +428,19 @@ def _primal_residual(Z, active, norm, r, v, free):  # type: ignore[no-untyped-de
         reach = norm[Z.column[active[q]]] * Z.factor[active[q]]
         if reach > 0:
             residual = max(residual, abs(v.gradient[q]) / reach)
-    return residual / np.sqrt(dot(r.g, r.g))
+    return residual / np.sqrt(dot(r.g, r.g)) if residual > 0 else 0.0
 
 
 @summing_step
-def _factor_primal(Z, active, L, R, r, free):  # type: ignore[no-untyped-def]
+def _factor_primal(Z, active, L, R, r, free, risk):  # type: ignore[no-untyped-def]
     """Factor at the derivatives of r, whose df is overwritten."""
     p = active.size
     for i in range(r.y.size):
         r.S[i] = np.sqrt(r.curvature[i])
-    solved = factorize_primal(L, Z, active, r.S, R)
+    if risk is not None:
+        solved = factorize_turned(L, Z, active, r.S, risk.gain, R)
+    else:
+        solved = factorize_primal(L, Z, active, r.S, R)
     for j in range(free.b.size):
         cross, border = free.cross[j][:p], free.border[j][:p]
         for i in range(r.y.size):
@@ -395,24 +456,24 @@ def _factor_primal(Z, active, L, R, r, free):  # type: ignore[no-untyped-def]
 
 
 @summing_step
-def _fit_primal(Z, active, norm, L, R, r, v, free, max_iter):  # type: ignore[no-untyped-def]
+def _fit_primal(Z, active, norm, L, R, r, v, free, max_iter, numbers, risk):  # type: ignore[no-untyped-def]
     """Solve from the w of v and b; returns whether it was solved."""
     p = active.size
     margins_of(Z, active, v.w, 0.0, r.f)
     _add_free(free, free.b, r.f)
-    if starts_badly(r, 0.5 * dot(v.w, v.w)):
+    if starts_badly(r, 0.5 * dot(v.w, v.w), numbers, risk):
         fill(free.b, 0.0)
         fill(v.w, 0.0)
         fill(r.f, 0.0)
     fill(r.df, 0.0)
-    differentiate(r, 0.0)
+    differentiate(r, 0.0, numbers, risk)
     residual, before = _primal_residual(Z, active, norm, r, v, free), np.inf
     factored = False
     for _ in range(max_iter):
         if residual <= SOLVED:
             return True
         fresh = not factored or residual > FACTOR_REUSE * before
-        factored = not fresh or _factor_primal(Z, active, L, R, r, free)
+        factored = not fresh or _factor_primal(Z, active, L, R, r, free, risk)
         fill(v.dw, 0.0)
         add(v.dw, -1.0, v.gradient)
         substitute(L, v.dw, p)
@@ -424,12 +485,12 @@ def _fit_primal(Z, active, norm, L, R, r, v, free, max_iter):  # type: ignore[no
         margins_of(Z, active, v.dw, 0.0, r.df)
         _add_free(free, free.db, r.df)
         slope = dot(v.dw, v.gradient) + dot(free.db, free.slope)
-        t = step_length(r, slope, dot(v.dw, v.w), dot(v.dw, v.dw))
+        t = step_length(r, slope, dot(v.dw, v.w), dot(v.dw, v.dw), numbers, risk)
         add(v.w, t, v.dw)
         add(r.f, t, r.df)
         add(free.b, t, free.db)
         residual, before = _primal_residual(Z, active, norm, r, v, free), residual
-        if fresh and 0.5 * before < residual <= STALLED:
+        if fresh and 0.5 * before < residual and (numbers is not None or residual <= STALLED):
             return True
     return False
 
@@ -448,13 +509,14 @@ def _norms(XT):  # type: ignore[no-untyped-def]
 @summing_kernel
 def _follow_paths(  # type: ignore[no-untyped-def]
     XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
-    split, shared, max_iter, smallest_size, weight, coef, intercepts, unsolved,
+    split, shared, max_iter, numbers, times, smallest_size, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
     """Take every path down its sizes; paths of one resample stand together, and share what they start from.
 
     A path has its resample, its row of ``forced`` and of ``sizes`` (0 after the last), its C and its shrinkage. Columns
     are the same for all paths, or differ by path; then nothing is shared. The first ``n_free`` columns of ``free`` are
-    without a penalty, an intercept first; they are the same for all resamples, or differ by resample.
+    without a penalty, an intercept first; they are the same for all resamples, or differ by resample. ``numbers`` and
+    ``times`` choose the loss; times are what :func:`~holdfast.kernels.cox.begin_risk` takes.
     """
     n, p = y.size, columns.shape[1]
     wide = XT.shape[0] > n
@@ -481,6 +543,7 @@ def _follow_paths(  # type: ignore[no-untyped-def]
         all_rows = begin_rows(all_rows_work, y, counts[m], everything, C[q])
         dual = Dual(dual_work[0][: rows.size], dual_work[1][: rows.size])
         fill(dual.a, 0.0)
+        drawn_risk, all_risk = begin_risk(times, drawn_rows, rows), begin_risk(times, all_rows, everything)
         on_all = allocate_free(n_free[of_resample], n, p)
         on_drawn = Free(
             matrix(on_all.b.size, rows.size), on_all.b, on_all.db, on_all.slope, on_all.cross, on_all.border,
@@ -499,11 +562,15 @@ def _follow_paths(  # type: ignore[no-untyped-def]
             active = work.active[:size]
             if in_dual:
                 slight = 0 < before - size <= FACTOR_AFTER_DROP * before
-                solved = _fit_dual(work.K, work.L, drawn_rows, dual, on_drawn, step > 0, slight, max_iter)
+                solved = _fit_dual(
+                    work.K, work.L, drawn_rows, dual, on_drawn, step > 0, slight, max_iter, numbers, drawn_risk
+                )  # fmt: skip
                 weigh(work, Z, size, rows, dual.a)
             else:
                 primal = Primal(work.w[:size], primal_work[0][:size], primal_work[1][:size])
-                solved = _fit_primal(Z, active, norm, work.L, work.R, all_rows, primal, on_all, max_iter)
+                solved = _fit_primal(
+                    Z, active, norm, work.L, work.R, all_rows, primal, on_all, max_iter, numbers, all_risk
+                )  # fmt: skip
             if not (solved and all_finite(work.w, size)):
                 unsolved[q] = size
                 break
@@ -574,7 +641,8 @@ def ridge_eliminations(
         Tie-break rank of each feature, for all or each of the resamples; the lowest column is first if not given.
     covariates
         Rows × columns without a penalty, next to an intercept. Columns that each resample standardizes are scaled by
-        what these leave of them; rows that these predict without error have no say.
+        what these leave of them; rows whose class these predict without error have no say. For two classes, or
+        numbers.
     run
         Follows paths with another loss (:mod:`~holdfast.kernels.ridge_targets`), whose targets ``y`` are then.
     """
@@ -582,7 +650,7 @@ def ridge_eliminations(
     if run is None:
         run, (y, counts) = run_paths, check_labels((n, d), y, counts)
     else:
-        y, counts = np.asarray(y, dtype=np.float64), np.asarray(counts, dtype=np.float64)
+        y, counts = np.asarray(y), np.asarray(counts, dtype=np.float64)
     M = len(counts)
     passed = np.zeros((G, max(map(len, sizes))), np.int64)
     for setting_sizes, work in zip(sizes, passed, strict=True):
@@ -602,7 +670,7 @@ def ridge_eliminations(
     costs, factors = (
         np.tile(np.broadcast_to(values, G), M) for values in (check_costs(C), check_shrinkages(shrinkage))
     )
-    counts, *free = unpenalized(y, counts, intercept, covariates)
+    counts, *free = unpenalized(y, counts, intercept, covariates, classes=run is run_paths)
     run(
         data.XT, y, counts, *free, np.repeat(np.arange(M), G), np.arange(d)[None], held, which_rows.ravel(), passed,
         np.tile(np.arange(G), M), check_tie_ranks(tie_ranks, d, M), costs, factors, data.split,
@@ -612,16 +680,21 @@ def ridge_eliminations(
 
 
 def unpenalized(
-    y: Floats, counts: Floats, intercept: bool, covariates: Floats | None = None
+    y: Floats, counts: Floats, intercept: bool, covariates: Floats | None = None, classes: bool = True
 ) -> tuple[Floats, Floats, Ints]:
-    """How often rows count, the columns without a penalty (1 or M × columns × rows), and how many these are."""
+    """How often rows count, the columns without a penalty (1 or M × columns × rows), and how many these are.
+
+    Rows whose class covariates predict without error do not count.
+    """
     if covariates is None:
         return counts, np.ones((1, int(intercept), y.size)), np.array([int(intercept)])
     counts, sizes = counts.copy(), np.zeros(len(counts), np.int64)
     free = np.ones((len(counts), covariates.shape[1] + 1, y.size))
     for resample, row in enumerate(counts):
         rows = np.flatnonzero(row)
-        basis, _, weights = fit_covariates(covariates[rows], y[rows], row[rows] / row.sum(), resample)
+        basis, weights = orthonormal(covariates[rows], row[rows]), row[rows]
+        if classes:
+            basis, _, weights = fit_covariates(covariates[rows], y[rows], row[rows] / row.sum(), resample)
         sizes[resample] = 1 + basis.shape[1]
         free[resample, 1 : sizes[resample]] = 0.0
         free[resample, 1 : sizes[resample], rows[weights > 0]] = basis[weights > 0]

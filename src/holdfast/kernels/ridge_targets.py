@@ -1,11 +1,11 @@
-"""Ridge elimination for several classes and for numbers: what :mod:`~holdfast.kernels.ridge` does for two classes.
+"""Ridge elimination for any target: what :mod:`~holdfast.kernels.ridge` does for two classes.
 
-A fit has K outputs f_k = Z w_k + b_k with the penalty ½ Σ ‖w_k‖², and a feature is judged by the root of Σ w_k², its
-weights in all of them. There are three families:
+Numbers and survival times have one output, and another loss there. Of more classes a fit has K outputs
+f_k = Z w_k + b_k with the penalty ½ Σ ‖w_k‖², and a feature is judged by the root of Σ w_k², its weights in all of
+them. There are two families:
 
 - ``"multinomial"``: the loss −log of the class's share exp(f_k) / Σ exp(f_l), a Newton method on all outputs together;
-- ``"rest"``: a logistic fit of each class against all others;
-- ``"numbers"``: one output, and half the squared difference as the loss.
+- ``"rest"``: a logistic fit of each class against all others.
 
 As for two classes there is a form in the dual variables of the rows, on the Gram matrix K of what is left of the
 columns, and one in the weights where these are few. The multinomial Newton step in the dual form takes one factor for
@@ -22,6 +22,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.kernels.cox import sort_rows
 from holdfast.kernels.elimination import Scaled, check_columns, check_costs, on_scale_of_data
 from holdfast.kernels.elimination_path import (
     Outcome,
@@ -45,7 +46,6 @@ from holdfast.kernels.linear import (
     factorize,
     factorize_dual,
     fill,
-    margins_of,
     matrix,
     padded,
     square,
@@ -53,7 +53,6 @@ from holdfast.kernels.linear import (
     sum_of,
     times,
     vector,
-    weights_of,
 )
 from holdfast.kernels.lockstep import Models
 from holdfast.kernels.regression import Fit, _margins, _set_shares, _solve
@@ -69,75 +68,17 @@ from holdfast.kernels.ridge import (
     Free,
     Primal,
     Rows,
-    _add_free,
-    _bordered_step,
-    _factor_dual,
-    _factor_primal,
     _fit_dual,
     _fit_primal,
     _norms,
-    _set_slopes,
-    _solve_corner,
     allocate_free,
     begin_rows,
+    run_paths,
     unpenalized,
 )
 from holdfast.kernels.tolerances import FACTOR_REUSE, SHORTEST_STEP, STEEP
 
-Family = Literal["multinomial", "rest", "numbers"]
-
-
-# Numbers
-
-
-@summing_step
-def _squares_dual(K, L, r, v, free):  # type: ignore[no-untyped-def]
-    """Set a and b to the optimum of the squared differences, with two corrections; returns whether they are."""
-    n = r.y.size
-    for i in range(n):
-        r.curvature[i] = r.cost[i]
-    solved = _factor_dual(K, L, r, free)
-    fill(v.a, 0.0)
-    fill(free.b, 0.0)
-    for _ in range(3):
-        times(K, v.a, r.f, n)
-        _add_free(free, free.b, r.f)
-        for i in range(n):
-            v.da[i] = (r.y[i] - r.f[i] - v.a[i] / r.cost[i]) * r.S[i]
-        _bordered_step(L, r, v, free)
-        add(v.a, 1.0, v.da)
-        add(free.b, 1.0, free.db)
-    return solved
-
-
-@summing_step
-def _squares_primal(Z, active, L, R, r, v, free):  # type: ignore[no-untyped-def]
-    """Set w and b to the optimum of the squared differences, with two corrections; returns whether they are."""
-    p = active.size
-    fill(v.w, 0.0)
-    fill(free.b, 0.0)
-    for i in range(r.y.size):
-        r.curvature[i] = r.cost[i]
-    solved = _factor_primal(Z, active, L, R, r, free)
-    for _ in range(3):
-        margins_of(Z, active, v.w, 0.0, r.f)
-        _add_free(free, free.b, r.f)
-        for i in range(r.y.size):
-            r.g[i] = r.cost[i] * (r.f[i] - r.y[i])
-        weights_of(Z, active, r.g, v.gradient)
-        _set_slopes(free, r.g)
-        fill(v.dw, 0.0)
-        add(v.dw, -1.0, v.gradient)
-        add(v.dw, -1.0, v.w)
-        substitute(L, v.dw, p)
-        for j in range(free.b.size):
-            free.db[j] = -(free.slope[j] + dot(free.cross[j][:p], v.dw))
-        _solve_corner(free.corner, free.db)
-        for j in range(free.b.size):
-            add(v.dw, -free.db[j], free.border[j])
-        add(v.w, 1.0, v.dw)
-        add(free.b, 1.0, free.db)
-    return solved
+Family = Literal["multinomial", "rest", "numbers", "cox"]
 
 
 # Several classes at once, in the dual variables
@@ -403,13 +344,12 @@ def _rows_of_output(space, k, n):  # type: ignore[no-untyped-def]
 @summing_kernel
 def _follow_paths(  # type: ignore[no-untyped-def]
     XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
-    n_outputs, softmax, numbers, intercept, split, wide, shared, max_iter,
+    n_outputs, softmax, intercept, split, wide, shared, max_iter,
     smallest_size, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
     """Take every path down its sizes, as :func:`holdfast.kernels.ridge._follow_paths` does for two classes.
 
-    ``y`` are class numbers from 0, or numbers. ``softmax`` and ``numbers`` are None or True: what a family does not
-    need is not even compiled.
+    ``y`` are class numbers from 0. ``softmax`` is None or True: what a family does not need is not even compiled.
     """
     n, p, K = y.size, columns.shape[1], n_outputs
     reach = K if softmax is not None else 4  # the dual form is taken down to 2 / reach of the rows
@@ -425,7 +365,7 @@ def _follow_paths(  # type: ignore[no-untyped-def]
     on_all = allocate_free(1 if intercept else 0, n, p)
     for k in range(K):
         for i in range(n):
-            signs[k, i] = y[i] if numbers is not None else (1.0 if y[i] == k else -1.0)
+            signs[k, i] = 1.0 if y[i] == k else -1.0
     for q in range(resample.size):
         m = resample[q]
         Z = Columns(XT, columns[min(q, len(columns) - 1)], mean, factor)
@@ -481,20 +421,18 @@ def _follow_paths(  # type: ignore[no-untyped-def]
                     if in_dual:
                         output = _rows_of_output(space, k, rows.size)
                         dual = Dual(dual_work[0][k, : rows.size], dual_work[1][: rows.size])
-                        if numbers is not None:
-                            converged = _squares_dual(work.K, work.L, output, dual, on_drawn)
-                        else:
-                            converged = _fit_dual(work.K, work.L, output, dual, on_drawn, step > 0, False, max_iter)
+                        converged = _fit_dual(
+                            work.K, work.L, output, dual, on_drawn, step > 0, False, max_iter, None, None
+                        )  # fmt: skip
                         weigh(work, Z, size, rows, dual.a)
                         for j in range(size):
                             w[k, j] = work.w[j]
                     else:
                         output = begin_rows(_rows_of_output(space, k, n), signs[k], counts[m], everything, C[q])
                         primal = Primal(w[k, :size], primal_work[0][:size], primal_work[1][:size])
-                        if numbers is not None:
-                            converged = _squares_primal(Z, active, work.L, work.R, output, primal, on_all)
-                        else:
-                            converged = _fit_primal(Z, active, norm, work.L, work.R, output, primal, on_all, max_iter)
+                        converged = _fit_primal(
+                            Z, active, norm, work.L, work.R, output, primal, on_all, max_iter, None, None
+                        )  # fmt: skip
                     b[k] = sum_of(on_all.b)
                     solved = solved and converged
             for j in range(size):
@@ -538,10 +476,24 @@ class Objective(NamedTuple):
     ) -> None:  # fmt: skip
         """Follow paths, as :func:`holdfast.kernels.ridge.run_paths` does; ``coef`` has an axis of outputs.
 
-        Of the columns without a penalty only an intercept is known.
+        Of the columns without a penalty more classes know an intercept only, and survival times none.
         """
-        softmax, numbers = self.family == "multinomial" or None, self.family == "numbers" or None
-        n, p = len(y), columns.shape[1]
+        times = None
+        if self.family == "cox":
+            order, *times = sort_rows(y)
+            XT = XT[:, order] - XT.mean(axis=1, keepdims=True)  # only differences count, and these keep their digits
+            y, counts, free, n_free = times[0], counts[:, order], free[:, :0], 0 * n_free
+        y = np.asarray(y, np.float64)
+        if self.family in ("numbers", "cox"):
+            outcome = outcome._replace(
+                coef=outcome.coef.reshape(len(resample), -1), intercept=outcome.intercept.reshape(-1)
+            )
+            run_paths(
+                XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C,
+                shrinkage, split, shared, max_iter, outcome, self.family == "numbers" or None, times and tuple(times),
+            )  # fmt: skip
+            return
+        softmax, (n, p) = self.family == "multinomial" or None, (len(y), columns.shape[1])
         wide = self.n_outputs * p > 2 * n if softmax else p > n
         arrays = XT, y, counts, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage
         taken = (frozen(array, array.dtype) for array in arrays)
@@ -551,7 +503,7 @@ class Objective(NamedTuple):
             coef, intercepts = np.empty((n_paths, self.n_outputs, k)), np.empty((n_paths, self.n_outputs))
         intercept = bool(n_free.max() > 0)
         _follow_paths(
-            *taken, self.n_outputs, softmax, numbers, intercept, bool(split), bool(wide), bool(shared and wide),
+            *taken, self.n_outputs, softmax, intercept, bool(split), bool(wide), bool(shared and wide),
             int(max_iter), outcome.smallest_size, outcome.weight, coef, intercepts, outcome.unsolved,
         )  # fmt: skip
 
@@ -573,7 +525,7 @@ def output_models(
     k, first = chosen.shape[1], np.zeros(Q, np.int64)
     coef, intercepts = np.empty((Q, objective.n_outputs, k)), np.empty((Q, objective.n_outputs))
     outcome = Outcome(np.empty((Q, k), np.int32), np.empty((Q, k)), coef, intercepts, np.zeros(Q, np.int64))
-    y, counts = np.asarray(y, np.float64), np.asarray(counts, np.float64)
+    y, counts = np.asarray(y), np.asarray(counts, np.float64)
     objective.run(
         data.XT, y, *unpenalized(y, counts, intercept), which, chosen, np.zeros((1, k), bool), first,
         np.full((1, 1), k), first, np.zeros((1, k), np.int32), np.broadcast_to(check_costs(C), Q), np.ones(Q),

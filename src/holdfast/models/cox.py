@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.kernels.cox import ridge_risks
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import UNSCALED, Cells
+from holdfast.kernels.regression import ridge_risks
 from holdfast.kernels.survival_curves import breslow_hazard, kaplan_meier, predict_survival
 from holdfast.models.block import Floats
 from holdfast.models.scores import score_survival

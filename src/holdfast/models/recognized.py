@@ -25,11 +25,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from holdfast.kernels.cox import ridge_risks
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import MIN_MAX, STANDARD, UNSCALED, linear_values
 from holdfast.kernels.neighbors import neighbor_means, neighbor_votes
-from holdfast.kernels.regression import logistic_margins, ridge_values, softmax_margins
+from holdfast.kernels.regression import logistic_margins, ridge_risks, ridge_values, softmax_margins
 from holdfast.kernels.ridge import fit_ridge_logistic
 from holdfast.kernels.survival_curves import breslow_hazard, predict_survival
 from holdfast.kernels.svm import squared_hinge_margins, svm_margins

@@ -40,7 +40,7 @@ from holdfast.selection import (
     fewer_note,
     tie_ranks,
 )
-from holdfast.targets import Target, read_survival
+from holdfast.targets import Target, as_survival, read_survival
 from holdfast.text import shorten
 
 Floats = NDArray[np.float64]
@@ -49,7 +49,7 @@ Mask = NDArray[np.bool_]
 Setting = dict[str, Any]
 Ties = Literal["auto", "random", "lowest"]
 TIES = get_args(Ties)
-Model = Literal["auto", "logistic", "linear"]
+Model = Literal["auto", "logistic", "linear", "cox"]
 Adjusts = Literal["formula", "residuals", "base"] | None
 Key = tuple[tuple[str, str], ...]
 PLAIN = (str, int, float, bool, type(None))
@@ -143,7 +143,7 @@ def checked_target(y: NDArray[Any], classes: bool) -> Target:
     if y.dtype.names:
         raise ValueError(
             f"Expected {'classes' if classes else 'numbers'} in y, got survival times; selectors for these are "
-            "CoxScore, CoxConcordance, CoxLasso and Variance."
+            "CoxScore, CoxConcordance, CoxLasso, HybridRFE and Variance."
         )
     if classes:
         check_classification_targets(y)
@@ -535,7 +535,7 @@ class Selector(SelectorMixin, BaseEstimator):
     what the covariates leave of features and of numbers to predict, next to ``batch.covariates`` as columns without a
     penalty where classes are predicted; or by the base of the selector."""
     adjusts_two_classes: ClassVar[bool] = False
-    """Whether it can be adjusted next to two classes only."""
+    """Whether it can be adjusted next to two classes, or numbers, only."""
     serves: ClassVar[Serves | None] = None
     """What it does for each kind of target; None if nobody said."""
     for_numbers: ClassVar[dict[str, Any]] = {}
@@ -891,6 +891,29 @@ class TakesGroups(Selector):
             Itself, fitted.
         """
         return self._fit(X, y, sample_weight, groups)
+
+
+class ForAnyTarget(Selector):
+    """A selector around a model of classes, numbers or survival times; its parameter ``model`` may say of which."""
+
+    for_numbers: ClassVar[dict[str, Any]] = {"model": "linear"}
+    model: Model
+
+    def _target(self, y: Any) -> Target:
+        kind = check_choice("model", self.model, get_args(Model))
+        if kind == "cox" or (kind == "auto" and y.dtype.names):
+            return self._survival_target(y)
+        return guessed_target(y) if kind == "auto" else checked_target(y, kind == "logistic")
+
+    def _survival_target(self, y: Any) -> Target:
+        return Target(as_survival(y), None)
+
+    def _plain_target(self, y: Any) -> Any:
+        return as_survival(y) if self.model == "cox" else super()._plain_target(y)
+
+    def _check(self, target: Target, counts: Ints) -> dict[int, ValueError]:
+        errors = super()._check(target, counts)
+        return errors | check_events(target, counts) if target.task == "survival" else errors
 
 
 class Filter(Selector):

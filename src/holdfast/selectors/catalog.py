@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from holdfast.declared import About, Parameter, Registry, describe_parameters
 from holdfast.models.catalog import random_forest
+from holdfast.models.cox import CoxRidge
 from holdfast.selectors.base import AS_BASE, Serves
 from holdfast.selectors.elastic_net import CoxLasso, ElasticNetCV, ElasticNetPath
 from holdfast.selectors.elimination import SVMRFE, HybridRFE, LinearSVMWeights
@@ -288,9 +289,8 @@ def prefiltered(
 
 
 @_declare(About(name="rfe", label="Recursive elimination", summary="Recursive elimination by a linear model.",
-                methods="recursive feature elimination", reference="guyon2002",
-                needs=(CLASSES_OR_NUMBERS,)), RFE,
-          serves=Serves("logistic", "multinomial", "ridge regression"))  # fmt: skip
+                methods="recursive feature elimination", reference="guyon2002"), RFE,
+          serves=Serves("logistic", "multinomial", "ridge regression", "Cox's model, ridge"))  # fmt: skip
 def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
     """Make scikit-learn's recursive feature elimination by a linear model on scaled features.
 
@@ -303,8 +303,8 @@ def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
     step : float
         Number, or share of all features, that each step drops.
     """
-    model = Ridge() if task == "regression" else LogisticRegression(max_iter=10_000)
-    return make_pipeline(StandardScaler(), RFE(model, n_features_to_select=k, step=step))
+    models = {"classification": LogisticRegression(max_iter=10_000), "regression": Ridge(), "survival": CoxRidge()}
+    return make_pipeline(StandardScaler(), RFE(models[task], n_features_to_select=k, step=step))
 
 
 _declare(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,25 +20,23 @@ from holdfast.selectors.base import (
     BinaryProblem,
     Data,
     Floats,
+    ForAnyTarget,
     Ints,
     LazyRanking,
+    Model,
     Preference,
     Ranked,
-    Selector,
     Serves,
     Setting,
     SharedBySetting,
     TakesGroups,
     Ties,
     check_choice,
-    check_events,
-    checked_target,
-    guessed_target,
     one_against_rest,
 )
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
 from holdfast.selectors.wrapping import Copies, InnerSplit, check_copies, deal_folds, order_rows, usable_splits
-from holdfast.targets import CLASSES_OR_NUMBERS, TIMES_AND_EVENTS, Target, as_survival
+from holdfast.targets import CLASSES_OR_NUMBERS, TIMES_AND_EVENTS, Target
 
 SAME = 1e-11
 """Projections of standardized columns that differ by less belong to copies."""
@@ -138,34 +136,15 @@ def _copies(rows: Floats) -> tuple[Floats, Floats, list[Ints]]:
     return mean, signed, [np.sort(part) for part in parts if part.size > 1]
 
 
-Model = Literal["auto", "logistic", "linear", "cox"]
 FAMILIES = {"classification": "logistic", "regression": "linear", "survival": "cox"}
 
 
-class ElasticNetBase(Predicts, Selector):
+class ElasticNetBase(Predicts, ForAnyTarget):
     """An elastic net for classes, numbers or survival times: what both selectors share."""
 
-    for_numbers: ClassVar[dict[str, Any]] = {"model": "linear"}
     l1_ratio: float
     n_penalty_strengths: int
     min_penalty_ratio: float | None
-    model: Model
-
-    def _target(self, y: Any) -> Target:
-        check_choice("model", self.model, get_args(Model))
-        if self.model == "cox" or (self.model == "auto" and y.dtype.names):
-            return self._survival_target(y)
-        return guessed_target(y) if self.model == "auto" else checked_target(y, self.model == "logistic")
-
-    def _survival_target(self, y: Any) -> Target:
-        return Target(as_survival(y), None)
-
-    def _plain_target(self, y: Any) -> Any:
-        return as_survival(y) if self.model == "cox" else super()._plain_target(y)
-
-    def _check(self, target: Target, counts: Ints) -> dict[int, ValueError]:
-        errors = super()._check(target, counts)
-        return errors | check_events(target, counts) if target.task == "survival" else errors
 
     def _problems(self, target: Target, counts: Ints) -> list[BinaryProblem]:
         """The two-class problems of a target, or the one of its numbers or survival times."""

@@ -9,7 +9,7 @@ indices are distinguished: ``resample`` (of the batch), ``setting`` (of the batc
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ from holdfast.selectors.base import (
     Filter,
     FitResult,
     Floats,
+    ForAnyTarget,
     Ints,
     Mask,
     Model,
@@ -54,8 +55,6 @@ from holdfast.selectors.base import (
     Serves,
     Ties,
     check_choice,
-    checked_target,
-    guessed_target,
     learns_on_all,
     one_against_rest,
     tied,
@@ -63,18 +62,19 @@ from holdfast.selectors.base import (
 )
 from holdfast.selectors.filters import FTest, Golub, GolubVariance, Variance, _Moments
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts, SoftmaxClassifier
-from holdfast.targets import CLASSES_OR_NUMBERS, Target
+from holdfast.selectors.survival import CoxScore
+from holdfast.targets import Target
 
 Orders = NDArray[np.int32]
 
 
-class HybridRFE(Predicts, Selector):
+class HybridRFE(Predicts, ForAnyTarget):
     r"""Recursive feature elimination (RFE) by ridge regression that keeps the best features of a stable filter.
 
     The ``n_forced`` best features by a univariate criterion are never dropped; the elimination chooses features that
     complete them. More forced features make the selection more stable, at a cost in accuracy that may be small. Without
     any it is plain RFE; with all of them forced it is the filter. Classes are separated by ridge-logistic regression,
-    numbers predicted by ridge regression.
+    numbers predicted by ridge regression, and survival times by Cox's model with a ridge penalty.
 
     Parameters
     ----------
@@ -83,10 +83,10 @@ class HybridRFE(Predicts, Selector):
         elimination.
     n_forced : int, default 0
         How many of them the criterion forces; at most ``n_features``, and no feature that tells it nothing.
-    criterion : {"variance", "golub", "correlation"}, filter, or array, default "variance"
+    criterion : {"variance", "golub", "correlation", "cox_score"}, filter, or array, default "variance"
         What ranks features for forcing, on the data as they are, unscaled: a name (``"golub"`` for classes,
-        ``"correlation"`` for numbers to predict), a filter such as ``GolubVariance(lambda_v=0.5)``, or a number for
-        each feature.
+        ``"correlation"`` for numbers to predict, ``"cox_score"`` for survival times), a filter such as
+        ``GolubVariance(lambda_v=0.5)``, or a number for each feature.
     C : float, default 1.0
         Weight of the loss in the elimination.
     shrinkage : float, default 1.0
@@ -104,15 +104,16 @@ class HybridRFE(Predicts, Selector):
     complement : {"hybrid", "independent"}, default "hybrid"
         Whether features that complete the forced ones are chosen together with them, or independently of them (a
         baseline for comparison).
-    model : {"auto", "logistic", "linear"}, default "auto"
-        What is predicted; ``"auto"`` takes numbers that are not whole for numbers, all else for classes.
+    model : {"auto", "logistic", "linear", "cox"}, default "auto"
+        What is predicted; ``"auto"`` takes numbers that are not whole for numbers, what :func:`holdfast.survival`
+        returns for survival times, all else for classes.
     multi_class : {"multinomial", "rest"}, default "multinomial"
         With more than two classes, one multinomial (softmax) model, or a model of each class against all others; a
         feature is judged by the sum over classes of its squared weights.
     device : {"cpu", "cuda", "torch"}, default "cpu"
         Where eliminations with two classes are computed: compiled for this processor, or in lock-step over resamples by
-        torch, on a GPU or (to try it) on the processor. The selected sets are the same. More classes, and numbers to
-        predict, are always computed on the processor.
+        torch, on a GPU or (to try it) on the processor. The selected sets are the same. More classes, numbers and
+        survival times are always computed on the processor.
     ties : {"auto", "random", "lowest"}, default "auto"
         Which of equally good features to force, and to keep at each step: drawn at random, or the lowest columns.
         ``"auto"`` draws where there is a seed, as in every study, and takes the lowest columns in a plain fit.
@@ -137,7 +138,7 @@ class HybridRFE(Predicts, Selector):
     See Also
     --------
     SVMRFE : Elimination by a support vector machine.
-    Variance, Golub, GolubVariance, FTest : Criteria for forcing.
+    Variance, Golub, GolubVariance, FTest, CoxScore : Criteria for forcing.
 
     Notes
     -----
@@ -145,7 +146,8 @@ class HybridRFE(Predicts, Selector):
     :math:`\beta_j` is the ``shrinkage`` for forced features and 1 for others. The λ of the paper is 1 / (2 C). The
     algorithm as printed there is ``fit_intercept=False, standardize=False, drop=1``. For more than two classes the loss
     is that of multinomial regression; for numbers it is half the squared difference, so that scikit-learn's ``Ridge``
-    has ``alpha`` = 1 / C.
+    has ``alpha`` = 1 / C; for survival times it is minus the log partial likelihood, with Breslow's ties and without an
+    intercept, and ``predict`` returns log risks.
 
     References
     ----------
@@ -169,12 +171,10 @@ class HybridRFE(Predicts, Selector):
         summary="Elimination that keeps n_forced features of a stable criterion.",
         methods="hybrid recursive feature elimination",
         reference="hamer2020",
-        needs=(CLASSES_OR_NUMBERS,),
     )
     serves: ClassVar[Serves | None] = Serves(
-        "ridge-logistic", "multinomial ridge, or one class against the rest", "ridge regression"
+        "ridge-logistic", "multinomial ridge, or one class against the rest", "ridge regression", "Cox's model, ridge"
     )
-    for_numbers: ClassVar[dict[str, Any]] = {"model": "linear"}
     adjusts_two_classes: ClassVar[bool] = True
 
     model_parameters: ClassVar[tuple[str, ...]] = ("C_final",)
@@ -225,10 +225,6 @@ class HybridRFE(Predicts, Selector):
         """How many fits, settings times resamples, a study should hand over at a time, at least."""
         return 1 if self.device == "cpu" else 50_000
 
-    def _target(self, y: Any) -> Target:
-        kind = check_choice("model", self.model, get_args(Model))
-        return guessed_target(y) if kind == "auto" else checked_target(y, kind == "logistic")
-
     def share(self, data: Data) -> "Shared":
         if check_choice("device", self.device, ("cpu", "cuda", "torch")) != "cpu":
             check_device(self.device)
@@ -251,9 +247,12 @@ class HybridRFE(Predicts, Selector):
                 return self._rank_by_classes(batch, shared, held)
         batch = replace(batch, seeds=[self._tie_seed(seed) for seed in batch.seeds])
         on_device = self.device != "cpu" and batch.target.classes is not None and len(held[0]) == 2
-        if batch.covariates is not None and (batch.target.classes is None or len(held[0]) != 2):
+        if batch.covariates is not None and (
+            batch.target.task == "survival" or (batch.target.classes is not None and len(held[0]) != 2)
+        ):
             raise ValueError(
-                "Expected two classes to adjust an elimination for covariates, got another target; give adjust=False."
+                "Expected two classes, or numbers, to adjust an elimination for covariates, got another target; give "
+                "adjust=False."
             )
         block: Block = (LockstepBlock if on_device else CompiledBlock)(batch, shared)
         preferences: list[list[Any]] = [list(block.setting_errors) for _ in batch.seeds]
@@ -303,12 +302,10 @@ class HybridRFE(Predicts, Selector):
                 shape = np.shape(self.criterion)
                 raise ValueError(f"Expected a number for each of {n_features} features, got shape {shape}.")
             if n and not suits(self.criterion, target):
-                kind, others = (
-                    ("numbers", "variance or correlation")
-                    if target.classes is None
-                    else ("classes", "variance or golub")
+                others = " or ".join(name for name in CRITERIA if suits(name, target))
+                raise ValueError(
+                    f"Expected a criterion for {target.facts.noun}, such as {others}, got {self.criterion!r}."
                 )
-                raise ValueError(f"Expected a criterion for {kind}, such as {others}, got {self.criterion!r}.")
             check_costs([self.C, self._final_cost()])
             check_shrinkages(self.shrinkage)
         except ValueError as error:
@@ -402,7 +399,9 @@ class Shared(NamedTuple):
     criteria: dict[Hashable, Criterion]
 
 
-CRITERIA = {"variance": Variance, "golub": Golub, "correlation": FTest}
+CRITERIA: dict[str, type[Filter]] = {
+    "variance": Variance, "golub": Golub, "correlation": FTest, "cox_score": CoxScore,
+}  # fmt: skip
 
 
 def criterion_key(criterion: Any) -> Hashable:
@@ -425,7 +424,7 @@ def as_filter(criterion: Any) -> Filter | None:
 def suits(criterion: Any, target: Target) -> bool:
     """Whether a criterion can rank features for this target."""
     filter_ = as_filter(criterion)
-    if target.classes is None and getattr(filter_, "target_bins", None) is not None:
+    if target.task == "regression" and getattr(filter_, "target_bins", None) is not None:
         return True
     about = getattr(filter_, "about", None)
     return about is None or about.task in (None, target.task)
@@ -599,7 +598,9 @@ class Block:
         self.tie_ranks = self.first._tie_ranks(batch.seeds, self.d)
         self.classes, self.objective, self.model_name = None, None, "ridge-logistic"
         self.labels, self.center, self.unit = batch.target.values, 0.0, 1.0
-        if batch.target.classes is None:
+        if batch.target.task == "survival":
+            self.objective, self.model_name = Objective("cox"), "Cox ridge"
+        elif batch.target.classes is None:
             self.objective, self.model_name = Objective("numbers"), "ridge"
             self.unit = float(column_units(self.labels[:, None])[0])
             self.center = float(self.labels.mean()) if self.first.fit_intercept else 0.0
@@ -734,7 +735,7 @@ class Block:
         if not self.first.fit_intercept:
             pass
         elif self.classes is None:
-            intercept[:] = counts @ self.batch.target.values / counts.sum()
+            intercept[:] = 0.0 if self.labels.dtype.names else counts @ self.batch.target.values / counts.sum()
         elif self.objective is None:
             intercept[:] = np.log(counts[self.labels > 0].sum() / counts[self.labels < 0].sum())
         else:

@@ -140,8 +140,8 @@ def _check_survival(data: StudyData, families: Sequence[Family], estimator: Any,
     if refusing:
         raise ValueError(
             f"Expected selectors and models for survival times, got {_list_parts(refusing)}; selectors for these are "
-            "CoxScore, CoxConcordance, CoxLasso and Variance (cox_score, cox_concordance, cox_lasso and variance on "
-            "the command line), a model is holdfast.models.CoxRidge (linear)."
+            "CoxScore, CoxConcordance, CoxLasso, HybridRFE and Variance (cox_score, cox_concordance, cox_lasso, "
+            "hybrid_rfe and variance on the command line), a model is holdfast.models.CoxRidge (linear)."
         )
     return {}
 
@@ -358,8 +358,8 @@ def check_adjustment(data: StudyData, families: Sequence[Family], perturbation: 
         offers = "ElasticNetPath, StabilitySelection or SelectKBest(f_regression)"
         if data.n_classes:
             offers = "AnovaF, ElasticNetPath, StabilitySelection or SelectKBest(f_classif)"
-        if data.n_classes == 2:
-            offers += ", or HybridRFE with variance or AnovaF as its criterion"
+        if data.n_classes <= 2:
+            offers += f", or HybridRFE with variance or {'AnovaF' if data.n_classes else 'FTest'} as its criterion"
         raise ValueError(
             f"Expected selectors that can be adjusted for covariates and sites ({offers}), got "
             f"{_list_parts(refusing)}; forests and mRMR cannot be. Give adjust=False to select as if there were none."
@@ -383,7 +383,7 @@ def _adjusts(estimator: Any, data: StudyData, ordered: bool) -> bool:
     if isinstance(estimator, Selector):
         if estimator.adjusts == "base":
             return isinstance(estimator.base, Selector) and _adjusts(estimator.base, data, ordered)
-        return estimator.adjusts is not None and not (estimator.adjusts_two_classes and data.n_classes != 2)
+        return estimator.adjusts is not None and not (estimator.adjusts_two_classes and data.n_classes > 2)
     return getattr(estimator, "score_func", None) in (f_classif, f_regression)
 
 
