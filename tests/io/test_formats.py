@@ -302,6 +302,36 @@ def test_a_data_frame_byte_by_byte(tmp_path):
     assert table.y.tolist() == ["p", "q", "p"]
 
 
+def r_survival(kind, *columns):
+    """A data frame of R with a column y of survival times, as saveRDS(…, ascii = TRUE) writes it."""
+    n = len(columns[0])
+
+    def text(*values):
+        return ["16", len(values), *(part for value in values for part in ("262153", len(value), value))]
+
+    def tag(name):
+        return ["1026", "1", "262153", len(name), name]
+
+    names = ["start", "stop", "status"] if len(columns) == 3 else ["time", "status"]
+    dim = [*tag("dim"), "13", "2", n, len(columns), *tag("dimnames"), "19", "2", "254", *text(*names)]
+    surv = ["782", n * len(columns), *(value for column in columns for value in column), *dim]
+    surv += [*tag("type"), *text(kind), *tag("class"), *text("Surv"), "254"]
+    lines = ["A", "3", "262657", "197888", "5", "UTF-8", "787", "2", "14", n, *range(n), *surv]
+    lines += [*tag("names"), *text("a", "y"), *tag("class"), *text("data.frame"), *tag("row.names")]
+    return "\n".join(map(str, [*lines, "13", "2", "NA", -n, "254", ""]))
+
+
+def test_survival_times_of_r(tmp_path):
+    (tmp_path / "d.rds").write_text(r_survival("right", [306, 1010.5, 12, 7, 8, 9], [1, 0, 1, 1, 0, 1]))
+    table = hf.read_table(tmp_path / "d.rds", "y", treat_as_feature="a")
+    assert table.y["time"].tolist() == [306, 1010.5, 12, 7, 8, 9]
+    assert table.y["event"].tolist() == [True, False, True, True, False, True]
+    (tmp_path / "d.rds").write_text(r_survival("right", [306, "NA", 12], [1, 0, "NA"]))
+    assert "got 2 missing in 'y', first at row 1" in message(tmp_path / "d.rds", "y", ignore="a")
+    (tmp_path / "e.rds").write_text(r_survival("counting", [0, 2], [3, 4], [1, 0]))
+    assert "survival times of type 'counting', of which only 'right'" in message(tmp_path / "e.rds", "y")
+
+
 def test_objects_that_r_saved(tmp_path):
     rdata.write_rda(tmp_path / "d.RData", {"n": 3, "m": np.eye(3), "k": np.ones((2, 2))})
     table = hf.read_table(tmp_path / "d.RData", "V3")

@@ -26,7 +26,7 @@ import holdfast as hf
 from holdfast import plots
 from holdfast.datasets import load_example, make_selections
 from holdfast.inference import compare_ranks
-from holdfast.plots import embed
+from holdfast.plots import embed, survival
 from holdfast.plots.distributions import draw_spread
 from holdfast.plots.features import MAX_RECOVERED, draw_effects, draw_recovery, draw_replicability
 from holdfast.plots.pareto import area_steps, draw_pareto
@@ -140,6 +140,13 @@ def replicated(names):
     return pd.DataFrame({"feature": names, "probability": 0.5, "frequency": 0.6})
 
 
+def curves(names):
+    lines = np.array([[0.0, 1, 2], [1, 0.9, 0.5], [1, 0.8, 0.4], [1, 0.95, 0.6], [20.0, 18, 9]])
+    third = np.column_stack([np.full(4, np.nan), lines[1:]])
+    stored = np.vstack([np.append(np.nan, lines[0]), third, np.full((4, 4), np.nan), third])
+    return pd.concat([survival.frame_curves(name, stored) for name in names], ignore_index=True)
+
+
 def ranked(names):
     return pd.DataFrame(np.random.default_rng(0).random((4, len(names))), columns=names)
 
@@ -182,6 +189,7 @@ PICTURES = {
     "convergence": lambda given: plots.plot_convergence(given.runs),
     "mrmr terms": lambda given: plots.plot_mrmr_terms(terms()),
     "recovery": lambda given: draw_recovery(recovered(given.names)),
+    "survival curves": lambda given: survival.draw_survival_curves(curves(given.names), time=given.names[0]),
     "qq": lambda given: plots.plot_qq({name: [0.1, -0.4, 1.2] for name in given.names}),
     "spread": lambda given: draw_spread(pd.DataFrame({"quantity": given.names, "resample": given.names, "value": 0.5})),
     "effects": lambda given: draw_effects(effects(given.names), effect="AUC", level=0.95),

@@ -10,11 +10,14 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import holdfast as hf
+from holdfast.selectors import ElasticNetPath
 from holdfast.study import families
+from holdfast.study.plan import plain_selector
 from holdfast.study.store import opening, schema
 from study_parts import Raising, X, Y, anova, assert_same, robust_study, run_with_failures
 
@@ -338,3 +341,21 @@ def named(model, X, y): return max(one for one in y if one in {"a", "b", "c"}) +
     told = [describe(first[name]).split("#")[1] for name in ("plain", "other", "named")]
     assert told == [describe(again[name]).split("#")[1] for name in ("plain", "other", "named")]
     assert len(set(told)) == 3
+
+
+def test_a_lasso_whose_model_was_found_is_that_of_numbers_with_fractions(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 8))
+    y = X[:, 0] + rng.normal(size=50)
+
+    def run(model, n, store=None):
+        study = hf.Study(selectors={"lasso": ElasticNetPath(n_features=3, model=model)}, perturbation=hf.Bootstrap(n))
+        return study.run(X, y, store=store)
+
+    run("auto", 3, tmp_path / "s.db")  # as commands made it before they named the model
+    resumed, fresh = run("linear", 5, tmp_path / "s.db").preferences("lasso"), run("linear", 5).preferences("lasso")
+    assert [resumed.selected(run) for run in range(5)] == [fresh.selected(run) for run in range(5)]
+    described = '{"ElasticNetPath": {"model": "auto"}}'
+    assert plain_selector(described, "regression", [1.5]) == described.replace("auto", "linear")
+    for task, target in (("regression", [1.0, 2.0]), ("classification", [0, 1])):  # whole numbers may be classes
+        assert plain_selector(described, task, target) == described

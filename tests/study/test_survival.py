@@ -1,5 +1,7 @@
 """Survival times: every form of the target, selectors, a study from a file to its report, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,11 +12,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import holdfast as hf
+from holdfast import plots
 from holdfast import selectors as of
+from holdfast.kernels.survival_curves import curves_by_group, kaplan_meier
 from holdfast.models import MODELS, SCORES, CoxRidge
-from holdfast.models.cox import concordance_score
+from holdfast.models.scores import score_survival
+from holdfast.plots.survival import frame_curves
 from holdfast.report import summarize
 from holdfast.selectors import SELECTORS
+from holdfast.study.store.opening import verify
 from holdfast.targets import SURVIVAL, Target, read_survival
 
 
@@ -168,7 +174,7 @@ def test_models_in_blocks_are_those_fitted_one_by_one():
         np.testing.assert_allclose(predicted["predicted"], slow.predictions(candidate)["predicted"], atol=1e-7)
         held_out = predicted[predicted["run"] == predicted["run"].iloc[0]]
         y = hf.survival(held_out["truth"].astype(float), held_out["event"])
-        again = concordance_score(Said(held_out["predicted"]), None, y)
+        again = score_survival("concordance", Said(held_out["predicted"]), None, y)
         assert again == pytest.approx(scores_of(fast, candidate)[0])
 
 
@@ -185,7 +191,9 @@ class Said:
 def test_a_model_that_predicts_times_counts_by_minus_these():
     _, y = make(30)
     risk = np.random.default_rng(0).normal(size=30)
-    assert concordance_score(Said(risk), None, y) == pytest.approx(1 - concordance_score(Said(risk, False), None, y))
+    assert score_survival("concordance", Said(risk), None, y) == pytest.approx(
+        1 - score_survival("concordance", Said(risk, False), None, y)
+    )
 
 
 def test_guessing_has_a_concordance_of_one_half():
@@ -292,6 +300,24 @@ def test_estimators_of_other_packages_take_part_as_selectors_and_models():
     assert scores_of(result, "s").mean() > 0.6
 
 
+def test_paths_of_other_packages_are_read_at_the_strength_that_predicts():
+    class Path(SelectsByCox):
+        def fit(self, X, y):
+            super().fit(X, y)
+            self.coef_ = np.column_stack([np.zeros(X.shape[1]), self.coef_])
+            return self
+
+    X, y = make()
+    runs = [
+        hf.Study(selectors={"s": hf.Candidates(selector, sizes=[3])}, perturbation=hf.Bootstrap(5)).run(X, y)
+        for selector in (SelectsByCox(), Path())
+    ]
+    names = [name for run in runs for name in run.candidates]
+    assert [runs[0].preferences(names[0]).selected(run) for run in range(5)] == [
+        runs[1].preferences(names[1]).selected(run) for run in range(5)
+    ]
+
+
 @pytest.mark.parametrize(
     ("selector", "estimator", "sentence"),
     [
@@ -330,6 +356,81 @@ def test_columns_that_are_the_time_or_the_event_are_in_doubt():
     frame["dead"] = y["event"].astype(float)
     found = [doubt.feature for doubt in hf.io.doubts.find_doubts(frame, y)]
     assert found == ["follow", "dead"]
+    y["event"] = True
+    assert [doubt.feature for doubt in hf.io.doubts.find_doubts(frame, y)] == ["follow", "dead"]
+
+
+# Curves
+
+
+def test_curves_by_thirds_are_those_of_kaplan_and_meier_on_a_round_grid():
+    X, y = make(90)
+    curves = curves_by_group(y, X[:, 0])
+    times = curves[0, 1:]
+    assert times[0] == 0
+    step = times[1]
+    assert step in [factor * 10.0**power for factor in (1, 2, 2.5, 5) for power in range(-4, 3)]
+    assert times == pytest.approx(step * np.arange(times.size))
+    group = np.searchsorted(np.quantile(X[:, 0], [1 / 3, 2 / 3]), X[:, 0])
+    left = [(y["time"][group == third] >= times[-1]).sum() for third in range(3)]
+    assert min(left) >= 8
+    assert min((y["time"][group == third] >= times[-1] + step).sum() for third in range(3)) < 8
+    for third in range(3):
+        lines = curves[1 + 4 * third : 5 + 4 * third]
+        assert lines[0, 1:] == pytest.approx(kaplan_meier(y[group == third]).at(times)[0].round(2))
+        assert (lines[1, 1:] <= lines[0, 1:]).all()
+        assert (lines[0, 1:] <= lines[2, 1:]).all()
+        assert lines[3, -1] == left[third]
+
+
+def test_curves_by_values_leave_small_groups_out_and_gaps_aside():
+    _, y = make(90)
+    values = np.repeat([0.0, 1, 2], [50, 30, 10])
+    values[0] = np.nan
+    curves = curves_by_group(y, values)
+    assert curves[[1, 5], 0].tolist() == [0, 1]
+    assert curves[[4, 8], 1].tolist() == [49, 30]
+    assert np.isnan(curves[9:]).all()
+    assert curves_by_group(y, np.zeros(90)).shape[1] == 1
+    frame = frame_curves("stage", curves)
+    assert frame["group"].unique().tolist() == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("pfs", "is named like a time or an event"), ("os_months", "is named like"), ("vital_status", "is named like"),
+        ("days_to_death", "is named like"), ("status", "is named like"), ("relapse", "is named like"),
+        ("er_status", None), ("protime", None), ("age", None), ("lymph nodes", None), ("start dose", None),
+    ],
+)  # fmt: skip
+def test_other_end_points_are_in_doubt_by_their_names(name, reason):
+    X, y = make(80, 3)
+    found = hf.io.doubts.find_doubts(pd.DataFrame(X, columns=["a", name, "b"]), y)
+    assert [doubt.feature for doubt in found] == ([name] if reason else [])
+    assert all(reason in doubt.reason for doubt in found)
+
+
+def test_other_end_points_are_in_doubt_by_what_they_do():
+    X, y = make(80, 3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["first"] = np.where(X[:, 0] > 0.5, y["time"] / 2, y["time"])  # one end point precedes the other
+    frame["mutated"] = (y["event"] & (X[:, 1] > -0.3)).astype(int)
+    frame["sex"] = (X[:, 1] > 0).astype(int)
+    found = {doubt.feature: doubt.reason for doubt in hf.io.doubts.find_doubts(frame, y)}
+    assert set(found) == {"first", "mutated"}
+    assert "another time to an event?" in found["first"]
+    assert "in no other: an event itself?" in found["mutated"]
+
+
+def test_rows_that_are_not_observed_from_the_start_are_refused():
+    X, y = make(80, 3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(tstart=y["time"] / 2)
+    with pytest.raises(
+        ValueError, match="got a column 'tstart' of times at which their observation begins; late entry"
+    ):
+        hf.Study(selectors={"s": of.CoxScore(2)}).run(frame, y)
+    assert hf.io.doubts.find_doubts(frame.assign(tstart=0.0), y) == []
 
 
 # From a file to a report
@@ -352,19 +453,40 @@ def test_a_file_is_read_by_two_columns(patients):
     assert "survival times" in repr(table)
     with pytest.raises(ValueError, match="say by event_is= which value is the event"):
         hf.read_table(patients, time="days", event="status")
-    with pytest.raises(ValueError, match="Expected event_is to be a value of 'status'"):
+    with pytest.raises(ValueError, match="Expected event_is= to be a value of 'status'"):
         hf.read_table(patients, time="days", event="status", event_is="x")
-    with pytest.raises(ValueError, match="time and event, the columns of survival times"):
+    with pytest.raises(ValueError, match="time= and event=, the columns of survival times"):
         hf.read_table(patients, time="days")
-    with pytest.raises(ValueError, match="or a target"):
+    with pytest.raises(ValueError, match="or target="):
         hf.read_table(patients, "days", time="days", event="status")
+    with pytest.raises(ValueError, match="time= and event=, for survival times, got 'days' alone"):
+        hf.read_table(patients, "days", ignore="status", task="survival")
+    with pytest.raises(ValueError, match="Expected numbers as times in 'status' of"):
+        hf.read_table(patients, time="status", event="days")
     assert hf.io.inspect_table(patients, time="days", event="status", event_is="dead").record.task == "survival"
+
+
+def test_what_a_file_of_survival_times_leaves_open_is_asked(patients):
+    for first, second, others in (("days", "event", "status"), ("status", "time", "days")):
+        answers, asked = {"target": first}, []
+        while (question := hf.io.inspect_table(patients, **answers).question) is not None:
+            asked.append((question.option, [value for value, _ in question.choices][:2]))
+            answers |= question.answer("dead" if question.option == "event_is" else question.choices[0][0])
+        alone = "regression" if first == "days" else "classification"
+        assert asked[0] == ("task", ["survival", alone])
+        assert (asked[1][0], asked[1][1][0]) == (second, others)
+        assert asked[2:] == [("event_is", ["alive", "dead"])]
+        assert hf.read_table(patients, **answers).record.events == (pd.read_csv(patients)["status"] == "dead").sum()
+    found = hf.io.inspect_table(patients, "days", task="regression", ignore="status")
+    assert found.record.task == "regression"
+    assert hf.io.inspect_table(patients, "g0", ignore=["status", "days"]).question is None
 
 
 def test_a_study_of_a_file_ends_in_a_report(patients, tmp_path):
     table = hf.read_table(patients, time="days", event="status", event_is="dead")
     result = hf.Study(
-        selectors={"cox_score": hf.Candidates(of.CoxScore(), sizes=[2, 3])}, perturbation=hf.Bootstrap(15),
+        selectors={"cox_score": hf.Candidates(of.CoxScore(), sizes=[2, 3])},
+        perturbation=hf.Bootstrap(15, stratify=True),
         estimator=MODELS["linear"].make(task="survival"),
     ).run(table)  # fmt: skip
     summary = summarize(result)
@@ -373,4 +495,50 @@ def test_a_study_of_a_file_ends_in_a_report(patients, tmp_path):
     assert "cox1972" in [reference.key for reference in summary.references]
     page = result.report(tmp_path / "r.html").read_text()
     assert "hazard ratio per SD" in page
+    assert summary.method.paragraph.count("stratified by event") == 1
+    strong = summary.features.shown[0]
+    assert [curve.group for curve in strong.curves] == ["lowest third", "middle third", "highest third"]
+    drawn = plots.survival_curves_data(result, summary.candidate, [strong.feature])
+    assert drawn["survival"].tolist() == [value for curve in strong.curves for value in curve.survival]
+    assert 'id="figure-survival"' in page
+    assert "the rows in the lowest third are without the event" in page
+    assert '"days"' in page
     assert SCORES["concordance"].about.label == "C"
+
+
+def test_what_follows_from_a_study_takes_survival_times(tmp_path):
+    X, y = make()
+    study = hf.Study(
+        selectors={"cox_score": hf.Candidates(of.CoxScore(), sizes=[2, 4])},
+        perturbation=hf.Bootstrap(10, stratify=True),
+        estimator=MODELS["linear"].make(task="survival"),
+    )
+    nested = hf.nested_choice(study, X, y)
+    assert nested.folds["score"].between(0.4, 1).all()
+    benchmark = hf.benchmark({"a": (X, y), "b": (X[:60], y[:60])}, study)
+    assert "concordance" in benchmark.report(tmp_path / "b.html").read_text()
+    first, second = study.run(X, y, store=tmp_path / "s.db"), replace(study, random_state=1).run(X, y)
+    assert first.pool(second).summary()["runs"].tolist() == [20, 20]
+    assert verify(tmp_path / "s.db").state == "sound"
+    found = hf.optimize(of.CoxScore(), {"n_features": [2, 5]}, X, y, estimator=study.estimator, first=5)
+    assert found.candidates
+    assert hf.check_features(["x0", "x11"], first, "cox_score(size=2)").shape[0] == 2
+    assert first.prediction_agreement("cox_score(size=2)").value > 0
+    for result in (nested, benchmark, first, first.choose(), first.features("cox_score(size=2)")):
+        assert "<" in result._repr_html_()
+
+
+def test_the_worked_example_of_the_documentation():
+    datasets = pytest.importorskip("sksurv.datasets")
+    X, y = datasets.load_breast_cancer()
+    X = pd.get_dummies(X, dtype=float)
+    study = hf.Study(
+        selectors={"cox_score": of.CoxScore(10), "cox_lasso": of.CoxLasso(n_features=10)},
+        perturbation=hf.Bootstrap(100, stratify=True),
+        estimator=make_pipeline(StandardScaler(), CoxRidge(alpha=10)),
+    )
+    table = study.run(X, y).summary()[["stability", "low", "high", "concordance"]].round(2)
+    assert table.loc["cox_score"].tolist() == [0.28, 0.26, 0.31, 0.62]
+    assert table.loc["cox_lasso"].tolist() == [0.25, 0.22, 0.27, 0.62]
+    found = hf.replicability(of.CoxLasso(n_features=10), X, y, n_pairs=40)
+    assert [round(float(value), 2) for value in (found.half_agreement, *found.half_interval)] == [0.03, -0.09, 0.28]

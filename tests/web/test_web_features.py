@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 import holdfast as hf
 from holdfast.inference.features import selected_instead
 from holdfast.report import summarize
-from holdfast.selectors import AnovaF, RandomSelector
+from holdfast.selectors import AnovaF, CoxScore, RandomSelector
 from holdfast.study import families
 from holdfast.tradeoff.selected import default_candidate
 from serving import open_client, open_page, show, start_server, wait_for
@@ -58,6 +58,8 @@ def stores(tmp_path_factory):
     run("plain", y, {"anova": sizes}, 12)
     number = X.iloc[:, 0] + 0.3 * rng.normal(size=len(X))
     run("number", number, {"best": SelectKBest(f_regression, k=3)}, 12, estimator=Ridge())
+    times = hf.survival(rng.exponential(np.exp(-X.iloc[:, 0])), rng.random(len(X)) < 0.7)
+    run("survival", times, {"cox": CoxScore(3)}, 12)
     run("single", y, {"anova": AnovaF(3)}, 1)
     run("order", y, {"order": MeanDifference()}, 8)
     with pytest.MonkeyPatch.context() as patch:
@@ -77,6 +79,15 @@ def ask(client, path, **query):
     answer = show(client, f"/studies/{path}", params=query)
     assert answer.status_code == 200, answer.text
     return answer.json(), answer.text
+
+
+def test_the_page_of_a_feature_shows_survival_by_thirds(client):
+    listed, _ = ask(client, "survival-study/features")
+    page, text = ask(client, f"survival-study/features/{listed['columns'][0]}")
+    assert [curve["group"] for curve in page["feature"]["curves"]] == ["lowest third", "middle third", "highest third"]
+    assert 'id="figure-survival"' in text
+    never = next(column for column in range(40) if column not in listed["columns"])
+    assert "There is no picture of its thirds" in ask(client, f"survival-study/features/{never}")[1]
 
 
 # The table

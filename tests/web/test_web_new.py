@@ -93,6 +93,28 @@ def finish(client, study, done=None):
 
 
 @pytest.mark.slow
+def test_survival_times_are_studied_from_the_upload_to_the_curves(client):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(60, 5)), columns=list("abcde"))
+    frame["os_days"] = rng.exponential(100 * np.exp(-frame["a"])).round() + 1
+    frame["status"] = rng.choice(["alive", "dead"], 60)
+    key = upload(client, frame.to_csv(index=False).encode(), "patients.csv")
+    answers = {
+        "target": {"target": "os_days"}, "task": {"task": "survival"}, "event": {"event": "status"},
+        "event_is": {"event_is": "dead"},
+    }  # fmt: skip
+    page, asked = answer_all(client, key, answers)
+    assert asked == [*answers]
+    assert page["table"]["record"]["events"] == (frame["status"] == "dead").sum()
+    body = plan_body(client, page, 6, selectors=[{"name": "cox_score"}], sizes="2")
+    cost = client.post("/api/v1/cost", json=body).json()
+    assert "--target=os_days --event=status --event-is=dead --task=survival" in cost["command"]
+    study = client.post("/api/v1/studies", json=body).json()["study"]
+    assert finish(client, study)["state"] == "finished"
+    assert 'id="figure-survival"' in client.get(f"/studies/{study}/features/0").text
+
+
+@pytest.mark.slow
 def test_a_european_table_is_studied_from_the_upload_to_the_result(client, patients):
     key = upload(client, patients, "Patienten (Größe).csv")
     answers = {

@@ -245,7 +245,7 @@ def benchmark(
     No difference in stability was shown between 2 candidates over 3 data sets (Wilcoxon's signed-rank test, p = 0.25).
     """
     if not isinstance(study, Study):
-        raise ValueError(f"Expected a study, hf.Study(…), to run on each data set, got {study!r}.")
+        raise ValueError(f"Expected a study, hf.Study(…), to run on each data set, got {shorten(repr(study), 60)}.")
     if not isinstance(datasets, Mapping) or not datasets:
         raise ValueError(f"Expected data sets by name, such as {{'alon': (X, y)}}, got {shorten(repr(datasets), 60)}.")
     check_level(level)

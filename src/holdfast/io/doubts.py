@@ -117,14 +117,15 @@ def find_doubts(
         return []
     doubts: dict[str, Doubt] = {}
     y = np.asarray(y)
-    parts_of_target = [(y, target)]
+    parts_of_target, times = [(y, target)], y if y.dtype.names else None
     if y.dtype.names:  # a copy of the times, or of the events, gives the target away
-        parts_of_target = [(y["time"], target), (y["event"], "event")]
+        parts_of_target = [(y["time"], target), *([] if y["event"].all() else [(y["event"], "event")])]
     pairs = ((block, known) for block in blocks_of_columns(numbers) for known in parts_of_target)
     for (part, values), (y, target) in pairs:
         columns = Columns(
             values=values, names=names[part], n_columns=len(names), y=y, target=target, groups=groups,
             groups_name=groups_name, starts_table=part.start == 0 and names[0] == str(X.columns[0]),
+            times=times if y.dtype.kind == "f" else None,
         )  # fmt: skip
         with np.errstate(over="ignore", invalid="ignore"):
             for doubt in (doubt for check, min_rows in CHECKS if n >= min_rows for doubt in check(columns)):
@@ -165,6 +166,8 @@ class Columns:
         Group of each row.
     starts_table : bool
         Whether the first of them is the first of the table.
+    times : ndarray or None
+        All of a target of survival times.
     """
 
     values: NDArray[np.float64]
@@ -175,6 +178,7 @@ class Columns:
     groups: NDArray[Any] | None
     groups_name: str | None
     starts_table: bool
+    times: NDArray[Any] | None = None
 
     @cached_property
     def classes(self) -> NDArray[np.int64] | None:
@@ -468,6 +472,42 @@ def _one_value_per_class(values: NDArray[np.float64], codes: NDArray[np.int64]) 
     return np.flatnonzero(likely & different)
 
 
+def _check_end_points(columns: Columns) -> Iterator[Doubt]:
+    """Doubt, where survival times are predicted, other times and events; raise if rows are not observed from time 0."""
+    if columns.times is None:
+        return
+    time, event, n = columns.times["time"], columns.times["event"], len(columns.values)
+    known, entries, with_known = NAMES["end_points"], NAMES["entries"], NAMES["with_end_points"]
+    same = (columns.values == time[:, None]).sum(axis=0)
+    copied = (same > max(FEW_ROWS, n / 10)) & (np.unique(time).size > n / 2)
+    binary = ((columns.values == 0) | (columns.values == 1)).all(axis=0)
+    named = [_END_POINT.search(name.lower()) is not None for name in columns.names]
+    for index in np.flatnonzero(copied | binary | named):
+        name, column = columns.names[index], columns.values[:, index]
+        words = {word for word in split_words(name.partition("=")[0]) if not word.isdigit()}
+        begins = bool(words & entries) and words <= entries | with_known
+        if begins and column.any() and ((column >= 0) & (column < time)).all():
+            raise ValueError(
+                f"Expected rows that are observed from time 0, got a column {name!r} of times at which their "
+                "observation begins; late entry (left truncation) and several rows of a subject whose columns change "
+                "with time are not supported: leave the column out, or rename it if it is something else."
+            )
+        if (words & known or words <= NAMES["sure_end_points"]) and words and words <= known | with_known:
+            yield Doubt(name, "is named like a time or an event that ends an observation, as the target is", "doubt")
+        elif copied[index]:
+            yield Doubt(name, f"equals the time in {same[index]} of {n:,} rows: another time to an event?")
+        elif binary[index]:
+            ones, events = int(column.sum()), int(event.sum())
+            inside = FEW_ROWS < ones < events and bool(event[column == 1].all())
+            if inside and _chance_of_overlap(n, ones, events, ones) * columns.n_columns <= CHANCE:
+                yield Doubt(
+                    name, f"is 1 in {ones} of the {events} rows with the event and in no other: an event itself?"
+                )
+
+
+_END_POINT = re.compile("|".join(NAMES["end_points"] | NAMES["entries"] | NAMES["sure_end_points"]))
+
+
 def _check_codes(columns: Columns) -> Iterator[Doubt]:
     """Doubt numbers such as -999 at an end of a column, far from its other values compared with their range."""
     values = columns.values
@@ -490,6 +530,7 @@ CHECKS: tuple[tuple[Callable[[Columns], Iterator[Doubt]], int], ...] = (
     (_check_near_copies, FEW_ROWS + 1),
     (_check_batches, FEW_ROWS + 1),
     (_check_codes, FEW_ROWS + 1),
+    (_check_end_points, 3),
 )
 """Every check with the least rows that it needs; of equally certain doubts about a column, that of the first counts."""
 

@@ -40,7 +40,7 @@ def read_selection(
         A subset, a ranking or weights over all features.
     """
     made, last, selected = _trace_columns(fitted, Made(np.arange(len(names)), list(names)))
-    support, order = _read_support(last, made.sources.size), _read_order(last)
+    support, order = _read_support(last, made.sources.size), _read_order(last, made.sources.size)
     if selected and not ordered and support is None:
         support = np.ones(made.sources.size, dtype=bool)
     readings: list[Reading] = [order, ("subset", support)] if ordered else [("subset", support), order]
@@ -204,7 +204,7 @@ def _read_support(fitted: Any, n_columns: int | None = None) -> NDArray[np.bool_
     return support if is_mask else None
 
 
-def _read_order(fitted: Any) -> Reading:
+def _read_order(fitted: Any, n_columns: int) -> Reading:
     if hasattr(fitted, "ranking_"):
         return "ranking", np.asarray(fitted.ranking_, dtype=np.float64)
     scores = getattr(fitted, "scores_", None)
@@ -213,7 +213,12 @@ def _read_order(fitted: Any) -> Reading:
     for name in ("scores_", "coef_", "feature_importances_"):
         weights = getattr(fitted, name, None)
         if weights is not None:
-            return "weighting", _magnitudes(np.asarray(weights, dtype=np.float64))
+            weights = np.asarray(weights, dtype=np.float64)
+            if weights.ndim == 2 and weights.shape[0] == n_columns != weights.shape[1]:
+                weights = weights[
+                    :, -1
+                ]  # a column for each strength of a penalty, as Cox paths have; the last predicts
+            return "weighting", _magnitudes(weights)
     return "weighting", None
 
 

@@ -209,6 +209,7 @@ def _as_float(cell: Any, decimal: str) -> float:
 
 
 FEW_TEXTS = 20
+MOST_EVENTS = 4  # different values that a column may have which says whether an event was seen
 """Most different texts in a column that may be the target."""
 FEW_NUMBERS = 10  # so many different whole numbers look like classes
 EDGE = 5  # columns at either end of a wide table that are looked at whatever they hold
@@ -260,6 +261,22 @@ def guess_targets(frame: pd.DataFrame) -> list[TargetGuess]:
         if rated is not None:
             guesses.append((-rated[0], position, rated[1]))
     return [guess for _, _, guess in sorted(guesses, key=lambda entry: entry[:2])[:MAX_CHOICES]]
+
+
+def guess_survival(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return columns that by name and values may be times until an event, and those that may say if it was seen."""
+    known, of_times = NAMES["end_points"] | NAMES["sure_end_points"], NAMES["end_points"] | NAMES["with_end_points"]
+    times, events = [], []
+    for name in frame.columns:
+        words = {word for word in split_words(name) if not word.isdigit()}
+        if not words or not (words <= of_times or words & known):
+            continue
+        column, n_values = frame[name], frame[name].nunique()
+        if 2 <= n_values <= MOST_EVENTS and words & known:
+            events.append(name)
+        elif n_values > MOST_EVENTS and words <= of_times and types.is_numeric_dtype(column) and column.min() >= 0:
+            times.append(name)
+    return times, events
 
 
 def _columns_to_rate(frame: pd.DataFrame) -> list[int]:

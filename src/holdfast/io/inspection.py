@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.api import types
 
 from holdfast.declared import renamed
 from holdfast.io import guessing
@@ -191,6 +192,8 @@ def inspect_by(load: Load, path: str | Path, **given: Any) -> TableInspection:
     question = question or inspection.question
     if question is None and target is None:
         question = _ask_target(inspection, bool(transpose), target_file)
+    if question is None and not transpose and given.get("event") is None and given.get("time") is None:
+        question = _ask_survival(loaded.frame, str(target), given.get("task"))
     if question is not None or target is None:
         return replace(inspection, question=question)
     return _try_reading(inspection, loaded, path, {**given, "transpose": bool(transpose)}, may_turn=transpose is None)
@@ -308,6 +311,28 @@ def _ask_target(inspection: TableInspection, turned: bool, target_file: Any) -> 
     if turned and not any(guess.kind == "classes" for guess in inspection.targets):
         return ask("target-file", why="Rows of this table are features, and none of them looks like a target.")
     return ask("column", likely, why="Which column is to be predicted?")
+
+
+def _ask_survival(frame: pd.DataFrame, target: str, task: str | None) -> Question | None:
+    """Ask whether a target is one of the two columns of survival times, and for the other of them."""
+    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    if target not in frame or not frame.columns.is_unique or task not in (None, "survival"):
+        return None
+    times, events = guessing.guess_survival(frame)
+    is_time = types.is_numeric_dtype(frame[target]) and frame[target].nunique() > guessing.MOST_EVENTS
+    others = events if is_time else times
+    if task is None:
+        if target not in (times if is_time else events) or not others:
+            return None
+        return ask(
+            "survival", ["survival", "regression" if is_time else "classification"], target=target, other=others[0]
+        )
+    if not is_time and frame[target].nunique() > guessing.MOST_EVENTS:
+        return None  # texts of R
+    few = [
+        name for name in frame.columns if (frame[name].nunique() <= guessing.MOST_EVENTS) == is_time and name != target
+    ]
+    return ask("event" if is_time else "time", list(dict.fromkeys([*others, *few])), target=target)
 
 
 def _try_reading(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from holdfast.io import files
 from holdfast.io.files import Loaded, check_unpacked, missing_package, read_at_most
@@ -50,11 +51,13 @@ def _parse(path: Path) -> Any:
         raise missing_package("rdata", f"the R file {path}", "r") from None
     path.stat()
     read = rdata.read_rds if path.suffix.lower() == ".rds" else rdata.read_rda
+    constructors = {**rdata.conversion.DEFAULT_CLASS_MAP, "Surv": _write_survival}
     try:
         content = _unpack(path.read_bytes())
         check_unpacked(len(content), path)
         with warnings.catch_warnings(action="ignore"):  # on classes that it does not know
-            return read(io.BytesIO(content), altrep_constructor_dict=_bounded_sequences(rdata.parser))
+            bounded = _bounded_sequences(rdata.parser)
+            return read(io.BytesIO(content), altrep_constructor_dict=bounded, constructor_dict=constructors)
     except MemoryError:
         raise
     except Exception as error:  # of any kind, as a damaged file can be
@@ -62,6 +65,16 @@ def _parse(path: Path) -> Any:
         if isinstance(error, RecursionError):
             why = "lists in lists, too deep"  # what Python says depends on where it was noticed
         raise refuse("no-r-file", path=path, why=why, how_to_export=HOW_TO_EXPORT) from None
+
+
+def _write_survival(value: Any, attributes: Mapping[str, Any]) -> NDArray[Any]:
+    """Return survival times of R's package survival as the texts that it prints: a column of a data frame."""
+    kind = str(np.asarray(attributes.get("type", ["right"])).ravel()[0])
+    if kind != "right":
+        raise ValueError(f"survival times of type {kind!r}, of which only 'right' (censored) is supported")
+    rows = np.asarray(value, dtype=np.float64).tolist()
+    known = [None if time != time or status != status else f"{time!r}{'' if status else '+'}" for time, status in rows]
+    return np.array(known, dtype=object)
 
 
 def _unpack(content: bytes) -> bytes:

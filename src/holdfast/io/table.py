@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from holdfast.checks import as_names
-from holdfast.declared import did_you_mean, renamed
+from holdfast.declared import a, did_you_mean, renamed
 from holdfast.io import guessing
 from holdfast.io.doubts import (
     Doubt,
@@ -290,9 +290,10 @@ def _check_missing(gaps: pd.DataFrame, counts: "pd.Series[int]", roles: pd.DataF
     drop = ("drop", f"Leave out the {rows} one")
     for name in roles.columns.intersection(counts.index):
         role = next(role for role, column in options.roles.items() if column == name)
-        role = {"groups": "group", "sites": "site", "weights": "weight"}.get(role, role)
+        words = {"groups": "group", "sites": "site", "weights": "weight"}
+        role = "time" if role == "target" and options.event else words.get(role, role)
         raise refuse(
-            "missing-role", [drop], role=role, options=options, count=counts[name], name=name, names=[name],
+            "missing-role", [drop], role=a(role), options=options, count=counts[name], name=name, names=[name],
             row=gaps[name].argmax(),
         )  # fmt: skip
     if options.missing == "error":
@@ -338,8 +339,13 @@ def make_target(roles: pd.DataFrame, options: TableOptions, notes: list[str]) ->
     """Return the target and its task; note what was decided."""
     column = roles[options.target]
     if options.event is not None:
-        return survival(_as_quantities(column, options), _read_events(roles[options.event], options, notes)), "survival"
+        return survival(_read_times(column, options), _read_events(roles[options.event], options, notes)), "survival"
     labels = as_labels(column)
+    if options.task == "survival" and labels.dtype.kind != "U":
+        raise ValueError(
+            f"Expected the columns of times and of events, time= and event=, for survival times, got "
+            f"{options.target!r} alone, which is none of texts as R's Surv writes them, such as 306 or 1010+."
+        )
     times = read_survival(labels, options.task == "survival") if options.task in (None, "survival") else None
     if times is not None:
         notes.append(f"Took {options.target!r} for survival times as R writes them; those with a plus are censored.")
@@ -353,6 +359,17 @@ def make_target(roles: pd.DataFrame, options: TableOptions, notes: list[str]) ->
     return labels, task
 
 
+def _read_times(column: "pd.Series[Any]", options: TableOptions) -> list[float]:
+    times = [as_number(entry) for entry in column]
+    wrong = [entry for entry in times if not isinstance(entry, float)]
+    if wrong:
+        raise ValueError(
+            f"Expected numbers as times in {options.target!r} of {options.where}, such as days since the start of "
+            f"observation, got {wrong[0]!r} ({len(wrong)} such entries)."
+        )
+    return times
+
+
 def _read_events(column: "pd.Series[Any]", options: TableOptions, notes: list[str]) -> NDArray[Any]:
     """Return which rows have the event: by the value that stands for it, or as 0/1, true/false, or 1/2."""
     labels = as_labels(column)
@@ -361,7 +378,7 @@ def _read_events(column: "pd.Series[Any]", options: TableOptions, notes: list[st
         events: NDArray[Any] = texts == options.event_is
         if not events.any():
             raise ValueError(
-                f"Expected event_is to be a value of {options.event!r} ({join_first(np.unique(texts))}), got "
+                f"Expected event_is= to be a value of {options.event!r} ({join_first(np.unique(texts))}), got "
                 f"{options.event_is!r}."
             )
         others = [value for value in np.unique(texts).tolist() if value != options.event_is]
@@ -374,10 +391,8 @@ def _read_events(column: "pd.Series[Any]", options: TableOptions, notes: list[st
     if labels.dtype.kind == "U":
         truth = {"true": 1, "false": 0, "yes": 1, "no": 0}
         if not set(map(str.lower, texts)) <= set(truth):
-            raise ValueError(
-                f"Expected 0 and 1 in {options.event!r}, got {join_first(np.unique(texts))}; say by event_is= which "
-                f"value is the event. {COMPETING[0].upper()}{COMPETING[1:]}."
-            )
+            competing = f"{COMPETING[0].upper()}{COMPETING[1:]}."
+            raise refuse("no-event-value", np.unique(texts).tolist(), name=options.event, competing=competing)
         return np.array([truth[text.lower()] for text in texts])
     return labels
 
@@ -787,15 +802,18 @@ def make_options(where: str, given: Mapping[str, Any]) -> TableOptions:
         elif option.choices and value not in (*option.choices, default):
             choices = option.choices if default in option.choices else (*option.choices, default)
             raise ValueError(f"Expected {name} to be {quote_names(choices)}, got {value!r}.")
+    for role, other in (("time", "event"), ("event", "time")):
+        if values[role] is None and values[other] is not None:  # then the target is the other of both
+            values[role], values["target"] = values["target"], None
     if (values["event"] is None) != (values["time"] is None) or (values["time"] and values["target"]):
         raise ValueError(
-            "Expected time and event, the columns of survival times and of events, or a target; give both of the "
+            "Expected time= and event=, the columns of survival times and of events, or target=; give both of the "
             "first, or the last."
         )
     if values["event_is"] is not None and values["event"] is None:
-        raise ValueError("Expected event_is with event, the column of which it is a value.")
+        raise ValueError("Expected event_is= with event=, the column of which it is a value.")
     if values["target"] is None and values["time"] is None:
-        raise ValueError("Expected the name of the target, or time and event for survival times, got neither.")
+        raise ValueError("Expected the name of the target, or time= and event= for survival times, got neither.")
     values["target"] = values["time"] or values["target"]
     options = TableOptions(where=where, **values)
     roles = (*options.roles.values(), options.index, *options.ignore, *options.covariates)

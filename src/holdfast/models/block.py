@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import Cells
 
-ANSWERS = ("predict", "decision_function", "predict_proba")
+SURVIVAL_FUNCTION = "predict_survival_function"
+ANSWERS = ("predict", "decision_function", "predict_proba", SURVIVAL_FUNCTION)
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -104,6 +105,34 @@ class Block:
         return [weights[start:end] for start, end in pairwise(self.cells.column_starts.tolist())]
 
 
+class Training(NamedTuple):
+    """The rows that the models of cells were trained on.
+
+    Attributes
+    ----------
+    y : ndarray
+        The target of all rows.
+    counts : ndarray of shape (splits, rows)
+        How often each split trains on each row.
+    splits : ndarray of int
+        The split of each cell.
+    """
+
+    y: NDArray[Any]
+    counts: Ints
+    splits: Ints
+
+    @classmethod
+    def on(cls, y: NDArray[Any]) -> "Training":
+        """Return one cell that is trained on these rows."""
+        return cls(y, np.ones((1, len(y)), np.int64), np.zeros(1, np.int64))
+
+
+def evaluation_times(y: NDArray[Any]) -> Floats:
+    """Return the times at which predicted survival is scored: the 5th, 10th, … 80th percentile of those of all rows."""
+    return np.unique(np.quantile(y["time"], np.linspace(0.05, 0.8, 16)))
+
+
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """What models answer for the held-out rows of a block, cell after cell; None for what was not asked.
@@ -121,6 +150,8 @@ class Predictions:
     coefficients : sequence of ndarray or None, optional
         Of linear models for numbers or two classes, the weights of each cell's columns as they are before any scaling:
         those of the predicted number, or toward the second class; None for other models.
+    predict_survival_function : ndarray, optional
+        Of survival times, the probability of no event until then, at each of :func:`evaluation_times`.
     """
 
     starts: Ints
@@ -128,6 +159,7 @@ class Predictions:
     decision_function: Floats | None = None
     predict_proba: Floats | None = None
     coefficients: Sequence[Floats | None] | None = None
+    predict_survival_function: Floats | None = None
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -1,39 +1,18 @@
 """Cox's proportional hazards model with a ridge penalty, as a scikit-learn estimator; and a model of no features."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.kernels.cox import concordance
 from holdfast.kernels.jit import frozen
 from holdfast.kernels.linear import UNSCALED, Cells
 from holdfast.kernels.regression import ridge_risks
+from holdfast.kernels.survival_curves import breslow_hazard, kaplan_meier, predict_survival
 from holdfast.models.block import Floats
+from holdfast.models.scores import score_survival
 from holdfast.targets import as_survival
-
-
-def concordance_score(model: Any, X: Any, y: Any) -> float:
-    """Return Harrell's C of a fitted model's risks on these rows; ``nan`` without comparable pairs.
-
-    Models that say, as those of scikit-survival do, that they predict times and no risks count by minus these.
-    """
-    y = np.asarray(y)
-    if y.dtype.names is None:
-        raise ValueError("Expected survival times for the concordance, as holdfast.survival() returns them.")
-    risk = risk_sign(model) * np.asarray(model.predict(X), dtype=np.float64)
-    value = float(concordance(y["time"], y["event"], risk, np.array([0, len(y)]))[0])
-    if value != value:
-        warnings.warn("no held-out row outlived another's event, so that the concordance is undefined", stacklevel=2)
-    return value
-
-
-def risk_sign(model: Any) -> int:
-    """Return 1 if larger predictions mean earlier events, and -1 where a model of survival times predicts times."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    return 1 if getattr(last, "_predict_risk_score", True) else -1
 
 
 class _RiskModel(BaseEstimator):
@@ -54,7 +33,7 @@ class _RiskModel(BaseEstimator):
         float
             The concordance; ``nan`` without comparable pairs.
         """
-        return concordance_score(self, X, as_survival(y))
+        return score_survival("concordance", self, X, as_survival(y))
 
 
 class CoxRidge(_RiskModel):
@@ -69,6 +48,8 @@ class CoxRidge(_RiskModel):
     ----------
     coef_ : ndarray of shape (n_features,)
         Log hazard ratio of each feature.
+    unique_times_ : ndarray
+        The different times of the training rows.
     n_features_in_ : int
         Number of features.
 
@@ -115,6 +96,7 @@ class CoxRidge(_RiskModel):
         if failed[0]:
             raise ValueError("Expected a Cox model at its optimum, got no convergence; standardize the columns of X.")
         self.coef_, self._mean = weights, X.mean(axis=0)
+        self.unique_times_, self._hazard, _ = breslow_hazard(target, ((X - self._mean) @ weights)[None])
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -133,12 +115,29 @@ class CoxRidge(_RiskModel):
         check_is_fitted(self)
         return (validate_data(self, X, dtype=np.float64, reset=False) - self._mean) @ self.coef_
 
+    def predict_survival_function(self, X: Any, return_array: bool = True) -> Floats:
+        """Return the probability of each row of being without the event at each of ``unique_times_``.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Features.
+        return_array : bool
+            For the contract of scikit-survival's models; there is no other form.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_times)
+            By Breslow's estimate of the baseline hazard, one for all strata.
+        """
+        return predict_survival(self._hazard, self.predict(X)[:, None])
+
 
 class EqualRisk(_RiskModel):
     """A model without features: every row has the same risk."""
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn nothing.
+        """Learn the survival of all rows together.
 
         Parameters
         ----------
@@ -153,6 +152,7 @@ class EqualRisk(_RiskModel):
             Itself.
         """
         self.n_features_in_ = np.shape(X)[1]
+        self.unique_times_, self._survival, _ = kaplan_meier(as_survival(y))
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -169,3 +169,20 @@ class EqualRisk(_RiskModel):
             Zeros.
         """
         return np.zeros(np.shape(X)[0])
+
+    def predict_survival_function(self, X: Any, return_array: bool = True) -> Floats:
+        """Return Kaplan and Meier's estimate from the training rows, for each row.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Features.
+        return_array : bool
+            As for :class:`CoxRidge`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_times)
+            The probability of no event until each of ``unique_times_``.
+        """
+        return np.repeat(self._survival, np.shape(X)[0], axis=0)

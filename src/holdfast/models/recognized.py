@@ -30,8 +30,9 @@ from holdfast.kernels.linear import MIN_MAX, STANDARD, UNSCALED, linear_values
 from holdfast.kernels.neighbors import neighbor_means, neighbor_votes
 from holdfast.kernels.regression import logistic_margins, ridge_risks, ridge_values, softmax_margins
 from holdfast.kernels.ridge import fit_ridge_logistic
+from holdfast.kernels.survival_curves import breslow_hazard, predict_survival
 from holdfast.kernels.svm import squared_hinge_margins, svm_margins
-from holdfast.models.block import Block, Floats, Ints, Predictions
+from holdfast.models.block import SURVIVAL_FUNCTION, Block, Floats, Ints, Predictions, evaluation_times
 from holdfast.models.catalog import Exactness
 from holdfast.models.cox import CoxRidge
 
@@ -382,12 +383,22 @@ def _find_shares(margins: Floats) -> Floats:
 class CoxRisks(BlockModel):
     """CoxRidge, which fits a cell by itself in the same way."""
 
-    answers = frozenset({"predict"})
+    answers = frozenset({"predict", SURVIVAL_FUNCTION})
     exactness = "identical"
 
     def predict(self, block: Block, wanted: Collection[str]) -> tuple[Predictions, Mask]:
-        values, weights, failed = ridge_risks(block.cells, block.y, float(self.parameters["alpha"]), self.scaling)
-        return Predictions(block.starts, values, coefficients=block.cut_weights(weights)), failed
+        values, flat, failed = ridge_risks(block.cells, block.y, float(self.parameters["alpha"]), self.scaling)
+        weights, survival = block.cut_weights(flat), None
+        if SURVIVAL_FUNCTION in wanted:
+            times = evaluation_times(block.y)
+            survival = np.zeros((values.size, times.size))
+            for cell, split in enumerate(block.splits.tolist()):
+                X = block.X[:, block.columns[cell]]
+                risk = (X - X[block.train(cell)].mean(axis=0)) @ weights[cell]
+                hazard = breslow_hazard(block.y, risk[None], block.counts[split][None]).at(times)
+                rows = slice(*block.starts[cell : cell + 2])
+                survival[rows] = predict_survival(hazard, risk[block.tests[split], None])
+        return Predictions(block.starts, values, coefficients=weights, predict_survival_function=survival), failed
 
 
 # What is understood

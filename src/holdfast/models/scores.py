@@ -19,9 +19,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.metrics import get_scorer, make_scorer
 
 from holdfast.declared import About, Registry
-from holdfast.kernels.cox import concordance
-from holdfast.models.block import ANSWERS, Floats, Ints, Predictions
-from holdfast.models.cox import concordance_score, risk_sign
+from holdfast.kernels.cox import concordance as concordances
+from holdfast.kernels.survival_curves import StepFunctions, brier_scores, dynamic_aucs, kaplan_meier
+from holdfast.models.block import (
+    ANSWERS,
+    SURVIVAL_FUNCTION,
+    Floats,
+    Ints,
+    Predictions,
+    Training,
+    evaluation_times,
+)
 from holdfast.targets import TIMES_AND_EVENTS
 from holdfast.text import join_first
 
@@ -66,6 +74,9 @@ class Score:
         What ``block`` needs of a model: the first of these methods that the model has.
     low, high : float
         The least and the largest value that the score can have; its intervals stay inside.
+    undefined : str
+        Why a value is ``nan``, where ``block`` says all that is to be said of a cell and the scorer is not to be asked;
+        such a scorer takes :class:`~holdfast.models.block.Training` as ``training``.
     """
 
     about: About
@@ -74,6 +85,7 @@ class Score:
     answers: tuple[str, ...] = ("predict",)
     low: float = -inf
     high: float = inf
+    undefined: str = ""
 
     @property
     def range(self) -> Range:
@@ -133,12 +145,15 @@ class Cells:
     predictions : Predictions
         What models answered for these rows.
     classes : ndarray or None
-        The labels of the classes, sorted; None if numbers are predicted.
+        The labels of the classes, sorted; None for another target.
+    training : Training, optional
+        The rows that the models were trained on; scores of survival times need them.
     """
 
     truth: NDArray[Any]
     predictions: Predictions
     classes: NDArray[Any] | None
+    training: Training | None = None
 
     @property
     def starts(self) -> Ints:
@@ -150,7 +165,8 @@ class Cells:
         if (cells.start, cells.stop) == (0, self.starts.size - 1):
             return self
         rows = slice(self.starts[cells.start], self.starts[cells.stop])
-        return Cells(self.truth[rows], self.predictions.part(cells), self.classes)
+        training = self.training and self.training._replace(splits=self.training.splits[cells])
+        return Cells(self.truth[rows], self.predictions.part(cells), self.classes, training)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -286,21 +302,27 @@ def _declare(
     label: str = "",
     name: str = "",
     summary: str = "",
+    reference: str | None = None,
+    undefined: str = "",
 ) -> Callable[[Formula], Formula]:
     """Add a formula to the scores, by default under its name and with the first line of its docstring.
 
-    A formula of classes takes cells that know their classes; one of numbers takes cells, truth and predictions.
+    A formula of classes takes cells that know their classes; one of numbers takes cells, truth and predictions; one of
+    survival times takes cells with their training rows, and is ``undefined`` where it is ``nan``.
     """
 
     def add(formula: Formula) -> Formula:
         about = About(
             name=name or formula.__name__, label=label, summary=summary or _first_line(formula), methods=methods,
-            needs=needs,
+            needs=needs, reference=reference,
         )  # fmt: skip
-        block = partial(_score_numbers if NUMBERS in needs else _score_classes, formula)
+        score = next((score for need, score in SCORED_BY.items() if need in needs), _score_classes)
         SCORES.add(
-            Score(about=about, scorer=about.name, block=block, answers=answers, low=bounds.low, high=bounds.high)
-        )
+            Score(
+                about=about, scorer=partial(score_survival, about.name) if undefined else about.name,
+                block=partial(score, formula), answers=answers, low=bounds.low, high=bounds.high, undefined=undefined,
+            )
+        )  # fmt: skip
         return formula
 
     return add
@@ -323,6 +345,15 @@ def _score_numbers(formula: Formula, cells: Cells) -> Floats:
     with np.errstate(all="ignore"):
         scores = formula(cells, truth, predicted)
     return np.where(cells.where_all(np.isfinite(truth) & np.isfinite(predicted)), scores, np.nan)
+
+
+def _score_survival(formula: Formula, cells: Cells) -> Floats:
+    """Score predictions for survival times; ``nan`` for another target."""
+    return cells.undefined if cells.truth.dtype.names is None else formula(cells)
+
+
+SCORED_BY: dict[str, Callable[..., Floats]] = {TIMES_AND_EVENTS: _score_survival, NUMBERS: _score_numbers}
+"""How a formula is called that needs this; one of classes otherwise."""
 
 
 # Predicted classes
@@ -719,24 +750,113 @@ def neg_max_error(cells: Cells, truth: Floats, predicted: Floats) -> Floats:
 
 # Survival times
 
+UNORDERED = "no held-out row outlived another's event"
+FOLLOW_UP = "between the 5th and the 80th percentile of times"
 
-def concordance_index(cells: Cells) -> Floats:
+
+def score_survival(name: str, model: Any, X: Any, y: Any, training: Training | None = None) -> float:
+    """Score a fitted model by its predictions for these rows.
+
+    Parameters
+    ----------
+    name : str
+        A score of survival times.
+    model : estimator
+        A fitted model. If it says, as those of scikit-survival do, that it predicts times and no risks, it counts by
+        minus these.
+    X : array
+        Held-out rows.
+    y : array
+        Their survival times.
+    training : Training, optional
+        The rows that the model was trained on; by default those that it is scored on.
+
+    Returns
+    -------
+    float
+        The score; ``nan``, with a warning, where it is undefined.
+    """
+    score, y = SCORES[name], np.asarray(y)
+    if y.dtype.names is None:
+        raise ValueError(f"Expected survival times for the score {name}, as holdfast.survival() returns them.")
+    training = training or Training.on(y)
+    predictions = ask_model(model, X, score.answers, None, training.y)
+    if predictions is None:
+        raise ValueError(f"Expected one number for each row from predict for the score {name}, got something else.")
+    assert score.block is not None
+    value = float(score.block(Cells(y, predictions, None, training))[0])
+    if not np.isfinite(value):
+        _warn_undefined(name, score.undefined)
+    return value
+
+
+def _warn_undefined(name: str, reason: str) -> None:
+    warnings.warn(f"the score {name} is undefined: {reason}", stacklevel=3)
+
+
+@_declare("Harrell's concordance index", TIMES_AND_EVENTS, label="C", reference="harrell1982", undefined=UNORDERED)
+def concordance(cells: Cells) -> Floats:
     """Share of comparable pairs of rows of which the one with the higher risk has the event first (Harrell's C)."""
-    risk = cells.predictions.predict
-    if cells.truth.dtype.names is None or risk is None:
-        return cells.undefined
-    return concordance(cells.truth["time"], cells.truth["event"], risk, cells.starts)
+    return _measure_order(cells, None)
 
 
-SCORES.add(
-    Score(
-        about=About(
-            name="concordance", label="C", summary=_first_line(concordance_index),
-            methods="Harrell's concordance index", reference="harrell1982", needs=(TIMES_AND_EVENTS,),
-        ),
-        scorer=concordance_score, block=concordance_index, low=0.0, high=1.0,
-    )
+@_declare(
+    "Uno's concordance index up to the 80th percentile of times", TIMES_AND_EVENTS, label="Uno's C",
+    reference="uno2011", undefined=f"{UNORDERED} before the 80th percentile of times",
 )  # fmt: skip
+def uno_concordance(cells: Cells) -> Floats:
+    """Concordance up to the 80th percentile of times, whatever the censoring (Uno's C).
+
+    Events count by one over the squared probability of being observed until then.
+    """
+    weights, times = _weigh_events(cells)
+    return _measure_order(cells, np.where(cells.truth["time"] < times[-1], weights**2, 0.0))
+
+
+def _measure_order(cells: Cells, weights: Floats | None) -> Floats:
+    risk = cells.predictions.predict
+    assert risk is not None
+    return concordances(cells.truth["time"], cells.truth["event"], risk, cells.starts, weights)
+
+
+def _weigh_events(cells: Cells) -> tuple[Floats, Floats]:
+    """Return the weight of each row with the event, by the censoring of the training rows, and the evaluation times."""
+    assert cells.training is not None
+    y, counts, splits = cells.training
+    observed = kaplan_meier(y, counts, censoring=True).at(cells.truth["time"], splits[cells.cell_of_row])
+    weights = np.divide(1.0, observed, out=np.zeros(observed.size), where=cells.truth["event"] & (observed > 0))
+    return weights, evaluation_times(y)
+
+
+@_declare(
+    f"mean cumulative/dynamic area under the ROC curve {FOLLOW_UP}", TIMES_AND_EVENTS, label="dynamic AUC",
+    reference="lambert2016", undefined=f"no held-out row outlived an event {FOLLOW_UP}",
+)  # fmt: skip
+def dynamic_auc(cells: Cells) -> Floats:
+    """Area under the ROC curve of who has had the event by a time, averaged over times.
+
+    These are the 5th, 10th, … 80th percentile of the times of all rows.
+    """
+    weights, times = _weigh_events(cells)
+    y, risk = cells.truth, cells.predictions.predict
+    assert risk is not None
+    return dynamic_aucs(y["time"], y["event"], risk, weights, cells.starts, times)
+
+
+@_declare(
+    f"negative integrated Brier score {FOLLOW_UP}", TIMES_AND_EVENTS, "survival functions", bounds=AT_MOST_ZERO,
+    label="integrated Brier score", reference="graf1999", answers=(SURVIVAL_FUNCTION,), undefined="all times are equal",
+)  # fmt: skip
+def neg_integrated_brier_score(cells: Cells) -> Floats:
+    """Minus the mean squared error of the predicted survival, over times (integrated Brier score)."""
+    weights, times = _weigh_events(cells)
+    survival, training = cells.predictions.predict_survival_function, cells.training
+    assert survival is not None
+    assert training is not None
+    if times.size < 2:
+        return cells.undefined
+    observed = kaplan_meier(training.y, training.counts, censoring=True).at(times)[training.splits[cells.cell_of_row]]
+    return -cells.mean(brier_scores(cells.truth["time"], survival, weights, observed, times))
 
 
 # Scorers of scikit-learn
@@ -756,11 +876,14 @@ class Scorer:
         The same for many models at once, see :class:`holdfast.models.Score`.
     answers : tuple of str, optional
         What it needs of a model: the first of these methods that the model has. None if it may ask for anything.
+    undefined : str
+        As that of :class:`holdfast.models.Score`.
     """
 
-    scorer: Callable[[Any, Any, Any], float]
+    scorer: Callable[..., float]
     block: Callable[[Cells], Floats] | None = None
     answers: tuple[str, ...] | None = None
+    undefined: str = ""
 
     def __call__(self, model: Any, X: Any, y: Any) -> float:
         """Score one model."""
@@ -842,7 +965,11 @@ class BlockScores:
 
 
 def score_block(
-    scorers: Mapping[str, Scorer], truth: NDArray[Any], predictions: Predictions, classes: NDArray[Any] | None
+    scorers: Mapping[str, Scorer],
+    truth: NDArray[Any],
+    predictions: Predictions,
+    classes: NDArray[Any] | None,
+    training: Training | None = None,
 ) -> BlockScores:
     """Compute every score of every cell.
 
@@ -855,14 +982,16 @@ def score_block(
     predictions : Predictions
         What models answered.
     classes : ndarray or None
-        The labels of the classes, sorted; None if numbers are predicted.
+        The labels of the classes, sorted; None for another target.
+    training : Training, optional
+        The rows that the models were trained on; scores of survival times need them.
 
     Returns
     -------
     BlockScores
         Values, and where they failed errors.
     """
-    cells = Cells(truth, predictions, classes)
+    cells = Cells(truth, predictions, classes, training)
     scores = BlockScores({name: np.full(cells.sizes.size, np.nan) for name in scorers})
     for numbers in cut_cells(cells.starts):
         part = cells.part(numbers)
@@ -895,7 +1024,11 @@ def _ask_scikit_learn(scorers: Mapping[str, Scorer], cells: Cells, cell: int, sc
         warnings.simplefilter("always")
         try:
             for name, scorer in scorers.items():
-                if not np.isfinite(scores.values[name][cell]):
+                if np.isfinite(scores.values[name][cell]):
+                    continue
+                if scorer.undefined and scorer.answer(cells.predictions.answers.__contains__):
+                    _warn_undefined(name, scorer.undefined)
+                else:
                     scores.values[name][cell] = ask_scorer(name, scorer, model, X, y)
         except Exception as error:
             scores.errors[cell] = error
@@ -967,7 +1100,32 @@ def _make_stored_model(cells: Cells, cell: int) -> Any:
 # Models that are fitted one at a time
 
 
-def ask_model(model: Any, X: Any, methods: Iterable[str], classes: NDArray[Any] | None) -> Predictions | None:
+def find_survival_function(model: Any) -> Callable[[Any, Any], Floats] | None:
+    """Return how a fitted model, maybe the last step of a pipeline, predicts survival: ``(X, times)`` to rows × times.
+
+    It must have ``predict_survival_function`` and ``unique_times_`` as models of scikit-survival do; else None.
+    """
+    *before, last = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    if not hasattr(last, "predict_survival_function"):
+        return None
+
+    def predict(X: Any, times: Any) -> Floats:
+        for step in before:
+            X = X if step in (None, "passthrough") else step.transform(X)
+        survival = np.asarray(last.predict_survival_function(X, return_array=True), dtype=np.float64)
+        return StepFunctions(last.unique_times_, survival).at(times)
+
+    return predict
+
+
+def has_answer(model: Any, name: str) -> bool:
+    """Return whether a model has a method, itself or, as for survival functions, as the last step of a pipeline."""
+    return hasattr(model, name) or (name == SURVIVAL_FUNCTION and find_survival_function(model) is not None)
+
+
+def ask_model(
+    model: Any, X: Any, methods: Iterable[str], classes: NDArray[Any] | None, y: NDArray[Any] | None = None
+) -> Predictions | None:
     """Ask a fitted model for its answers on held-out rows, each once.
 
     Parameters
@@ -979,7 +1137,9 @@ def ask_model(model: Any, X: Any, methods: Iterable[str], classes: NDArray[Any] 
     methods : iterable of str
         What to ask, see :func:`needed_answers`.
     classes : ndarray or None
-        The labels of the classes, sorted; None if numbers are predicted.
+        The labels of the classes, sorted; None for another target.
+    y : ndarray, optional
+        The target of all rows, of which the times are taken at which survival is predicted.
 
     Returns
     -------
@@ -989,8 +1149,17 @@ def ask_model(model: Any, X: Any, methods: Iterable[str], classes: NDArray[Any] 
     """
     if classes is not None and not (is_classifier(model) and np.array_equal(getattr(model, "classes_", ()), classes)):
         return None
-    answers: dict[str, Any] = {name: _as_stored(name, getattr(model, name)(X), classes) for name in methods}
-    if risk_sign(model) < 0 and answers.get("predict") is not None:
+    answers: dict[str, Any] = {}
+    for name in methods:
+        if name == SURVIVAL_FUNCTION:
+            survival = find_survival_function(model)
+            if survival is None or y is None:
+                raise ValueError("Expected a model with predict_survival_function for this score, got one without.")
+            answers[name] = survival(X, evaluation_times(y))
+        else:
+            answers[name] = _as_stored(name, getattr(model, name)(X), classes)
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if not getattr(last, "_predict_risk_score", True) and answers.get("predict") is not None:  # it predicts times
         answers["predict"] = -answers["predict"]
     if any(values is None for values in answers.values()):
         return None

@@ -34,6 +34,8 @@ from .ranks import rank_tradeoff_data as rank_tradeoff_data
 from .selection_map import SelectionMap as SelectionMap
 from .selection_map import plot_selection_map as plot_selection_map
 from .selection_map import selection_map_data as selection_map_data
+from .survival import plot_survival_curves as plot_survival_curves
+from .survival import survival_curves_data as survival_curves_data
 from .swaps import plot_swaps as plot_swaps
 from .swaps import swap_data as swap_data
 from .theme import themed as themed

@@ -14,7 +14,16 @@ from holdfast.inference.features import feature_table
 from holdfast.preferences import Preferences
 from holdfast.replication import Replicability
 from holdfast.replication.lists import find_columns, tabulate_again
-from holdfast.report.records import Box, Feature, Features, FeatureTable, MapRow, ReportOptions, SelectionMap
+from holdfast.report.records import (
+    Box,
+    Feature,
+    Features,
+    FeatureTable,
+    MapRow,
+    ReportOptions,
+    SelectionMap,
+    SurvivalCurve,
+)
 from holdfast.study.stabilities import CommonMeasure, common_size, take_best
 from holdfast.study.tables import StudyTables
 from holdfast.study.work import group_rows
@@ -27,6 +36,8 @@ NUMBERS = (
     *ADJUSTED_COLUMNS,
 )  # fmt: skip
 """Numbers of a feature's record that the table of selected features has; undefined ones are the one nan of math."""
+MAX_CURVES = 4
+"""Features whose survival curves are drawn: the most frequent."""
 MAX_ROWS = 200
 """Dots of a group in a box plot; of more rows, as many at equal distances in the order of their values."""
 
@@ -38,6 +49,8 @@ def describe_effects(
     table = selected.to_frame().set_index("feature")
     column = {feature: column for column, feature in enumerate(result.feature_names)}
     quantiles, rows = result.quantiles(selected.candidate), _rows_by_group(result, options)
+    curves = result.survival_curves(selected.candidate)
+    drawn = [name for name in names if column[name] in curves][:MAX_CURVES]
     described = []
     for name in names:
         row: Any = table.loc[name]
@@ -46,10 +59,18 @@ def describe_effects(
             {
                 **numbers, "direction": row["direction"] if row["effect"] == row["effect"] else None,
                 "effect_splits": int(row["splits"]), "boxes": _make_boxes(result, column[name], quantiles, rows),
-                "model_use": row["model_use"],
+                "curves": _make_curves(curves[column[name]]) if name in drawn else (), "model_use": row["model_use"],
             }
         )  # fmt: skip
     return described
+
+
+def _make_curves(curves: NDArray[np.float64]) -> tuple[SurvivalCurve, ...]:
+    frame = plots.survival.frame_curves("", curves).drop(columns="feature")
+    return tuple(
+        SurvivalCurve(group=str(group), **{str(name): tuple(values) for name, values in rows.to_dict("list").items()})
+        for group, rows in frame.set_index("group").groupby("group", sort=False)
+    )
 
 
 def _make_boxes(

@@ -15,9 +15,11 @@ from holdfast.plots.ranks import (
     rank_tradeoff_data,
 )
 from holdfast.plots.selection_map import SelectionMap, draw_selection_map
+from holdfast.plots.survival import COLUMNS as COLUMNS_OF_CURVES
+from holdfast.plots.survival import draw_survival_curves
 from holdfast.plots.theme import unchecked
 from holdfast.report.benchmark import BenchmarkSummary, as_comparisons
-from holdfast.report.records import Candidate, Findings, Labels, Score, Stability
+from holdfast.report.records import Candidate, Feature, Findings, Labels, Score, Stability
 from holdfast.report.records import SelectionMap as MapRecord
 from holdfast.report.summary import Summary
 
@@ -36,6 +38,10 @@ COLUMNS_OF_FIGURES = {
         "score_high": "upper end of the score", "stability": "stability", "low": "lower end of the stability",
         "high": "upper end of the stability", "on_front": "on the front", "chosen": "chosen",
     },
+    "survival": {
+        "feature": "feature", "group": "group", "time": "time", "survival": "without the event",
+        "low": "lower end", "high": "upper end", "at_risk": "at risk",
+    },
     "stability": {"name": "candidate", "rank": "mean rank"},
     "score": {"name": "candidate", "rank": "mean rank"},
     "tradeoff": {
@@ -46,7 +52,7 @@ COLUMNS_OF_FIGURES = {
 """What a reader may save of the data of each figure, with the headings."""
 
 
-FIGURES = ("map", "forest", "front")
+FIGURES = ("map", "forest", "front", "survival")
 
 
 def draw_figures(summary: Summary | Findings | BenchmarkSummary, names: Sequence[str] = FIGURES) -> dict[str, str]:
@@ -65,11 +71,14 @@ def draw_figures(summary: Summary | Findings | BenchmarkSummary, names: Sequence
 def draw_charts(
     summary: Summary | Findings, names: Sequence[str] = FIGURES, *, narrow: bool = False
 ) -> "dict[str, AnyChart]":
-    """Return the charts that a summary has data for: ``map``, ``forest`` and ``front``."""
+    """Return the charts that a summary has data for: ``map``, ``forest``, ``front`` and ``survival``."""
     charts: dict[str, AnyChart] = {}
     if "map" in names and summary.features is not None and summary.features.map is not None:
         frames = map_frames(summary.features.map, summary.features.n_runs, summary.features.n_features)
         charts["map"] = draw_selection_map(frames, narrow=narrow)
+    if "survival" in names and isinstance(summary, Summary) and summary.features is not None:
+        curves, time = list_curves(summary.features.shown), summary.data.target or "time"
+        charts |= {} if curves.empty else {"survival": draw_survival_curves(curves, time=time, narrow=narrow)}
     measured = [row for row in summary.candidates if row.stability.value == row.stability.value]
     if (
         "forest" in names
@@ -89,6 +98,16 @@ def forest_rows(summary: Summary) -> pd.DataFrame:
     """Return the rows of the forest plot, as :func:`holdfast.plots.forest_data` does, with names for readers."""
     named = ((summary.labels.candidate(row.candidate), None, row.stability, row.letters) for row in summary.candidates)
     return list_stabilities(named)
+
+
+def list_curves(features: Iterable[Feature]) -> pd.DataFrame:
+    """Return the survival curves of features, as :func:`holdfast.plots.survival_curves_data` does."""
+    frames = [
+        pd.DataFrame({"feature": row.feature, **{name: getattr(curve, name) for name in COLUMNS_OF_CURVES[1:]}})
+        for row in features
+        for curve in row.curves
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS_OF_CURVES)
 
 
 def list_stabilities(rows: Iterable[tuple[str, str | None, Stability, str]]) -> pd.DataFrame:

@@ -539,6 +539,30 @@ class Box:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SurvivalCurve:
+    """The survival of the rows in one third of a feature, or with one of two or three values of it.
+
+    Attributes
+    ----------
+    group : str
+        Which third, or the value.
+    time : tuple of float
+        Multiples of a round number.
+    survival, low, high : tuple of float
+        Share of the rows without the event at each time, with its 95 % interval, rounded.
+    at_risk : tuple of int
+        Number of rows under observation.
+    """
+
+    group: str
+    time: tuple[float, ...]
+    survival: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    at_risk: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Feature:
     """How often a feature was selected, its stand-ins, and what that means.
 
@@ -572,6 +596,8 @@ class Feature:
         selection is not adjusted.
     boxes : tuple of Box
         Quantiles of its values by class; empty if they were not stored.
+    curves : tuple of SurvivalCurve
+        Survival by thirds of its values, where survival times are predicted, for the features that are drawn.
     model_use : str or None
         What linear models do with it, given the other features, in words; None if that is not known, or if they were
         not shown to predict better than guessing.
@@ -615,6 +641,7 @@ class Feature:
     adjusted_low: float = math.nan
     adjusted_high: float = math.nan
     boxes: tuple[Box, ...] = ()
+    curves: tuple[SurvivalCurve, ...] = ()
     model_use: str | None = None
     model_agreement: float = math.nan
     coefficient: float = math.nan

@@ -283,4 +283,5 @@ def describe_resamples(study: "StudyTables") -> str:
     """Return how many resamples there were, and what they are; splits that only serve the score do not count."""
     measured = study.split_table[study.split_table["measured"].astype(bool)]
     counts = {"n": f"{len(measured):,}", "blocks": f"{measured['block'].nunique():,}"}
-    return study.records.perturbation.phrase(**study.perturbation, **counts)
+    phrase = study.records.perturbation.phrase(**study.perturbation, **counts)
+    return phrase.replace("stratified by class", "stratified by event") if study.task == "survival" else phrase

@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ import pandas as pd
 
 from holdfast.checks import check_whole
 from holdfast.study.data import prepare_data, prepare_for, take_data
-from holdfast.study.plan import describe, fingerprint, list_differences, versions
+from holdfast.study.plan import describe, fingerprint, list_differences, plain_selector, versions
 from holdfast.study.running import Report, StudyRun, extend, make_reporter
 from holdfast.study.store import (
     LockedStoreError,
@@ -99,7 +100,8 @@ def match_store(study: "Study", data: "Table", store: Path) -> Match | None:
 def _compare(stored: StoredPlan, run: StudyRun) -> list[str]:
     """Say in words how the study in a store differs from one that is to be run."""
     plan = json.loads(json.dumps(run.plan()))
-    return [*describe_differences(stored.plan, plan), *_compare_selectors(stored, run.families)]
+    plain = partial(plain_selector, task=run.data.task, target=run.data.target.values)
+    return [*describe_differences(stored.plan, plan), *_compare_selectors(stored, run.families, plain)]
 
 
 MAX_STORES = 1000
@@ -215,7 +217,7 @@ def _steps(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _compare_selectors(stored: StoredPlan, families: Sequence["Family"]) -> list[str]:
+def _compare_selectors(stored: StoredPlan, families: Sequence["Family"], plain: Callable[[str], str]) -> list[str]:
     """Say which selectors of the store this study lacks, or has with other settings."""
     asked = {family.name: family for family in families}
     differences = []
@@ -223,8 +225,8 @@ def _compare_selectors(stored: StoredPlan, families: Sequence["Family"]) -> list
         if name not in asked:
             differences.append(f"the selectors ({name} is there and not asked for now)")
             continue
-        now = json.loads(json.dumps(describe(asked[name].selector), sort_keys=True))
-        before = json.loads(selector)
+        now = json.loads(plain(json.dumps(describe(asked[name].selector), sort_keys=True)))
+        before = json.loads(plain(selector))
         lacking = [candidate for candidate in stored.candidates.get(name, []) if candidate not in asked[name].names]
         if before != now:
             differences.append(f"the selector {name} ({_describe_part('', before, now)})")

@@ -190,6 +190,15 @@ def _instructions(code: CodeType) -> tuple[Any, ...]:
     return code.co_code, code.co_names, constants
 
 
+def plain_selector(described: str, task: str, target: Iterable[Any]) -> str:
+    """A selector in JSON, with the model for numbers named where it was found, as by earlier commands.
+
+    Numbers without a fraction may have been taken for classes.
+    """
+    guessed_numbers = task == "regression" and any(value % 1 for value in target)
+    return described.replace('"model": "auto"', '"model": "linear"') if guessed_numbers else described
+
+
 DIGESTED = 2**24
 """Bytes of an array that are digested at a time."""
 

@@ -25,14 +25,16 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from holdfast.declared import did_you_mean
 from holdfast.io.estimators import set_seeds
 from holdfast.kernels.linear import training_spreads
+from holdfast.kernels.survival_curves import kaplan_meier
 from holdfast.models import MODELS, SCORES
-from holdfast.models.block import Block, Ints, Predictions
+from holdfast.models.block import Block, Ints, Predictions, Training, evaluation_times
 from holdfast.models.recognized import BlockModel, read_coefficients
 from holdfast.models.scores import (
     Scorer,
     ask_model,
     ask_scorer,
     cells_by_size,
+    has_answer,
     join_predictions,
     needed_answers,
     recognize_scorer,
@@ -250,8 +252,8 @@ def _predict_one(data: StudyData, scoring: Scoring, number: int, cell: Cell) -> 
         try:
             model, X = fit_model(data, scoring, cell.split, cell.selection)
             weighs = data.sample_weight is not None  # scikit-learn's scorers take the weights
-            wanted = None if weighs else scoring.wanted_answers(lambda name: hasattr(model, name))
-            predictions = None if wanted is None else ask_model(model, X, wanted, data.classes)
+            wanted = None if weighs else scoring.wanted_answers(partial(has_answer, model))
+            predictions = None if wanted is None else ask_model(model, X, wanted, data.classes, data.y)
             coefficients = [_read_coefficients(data, scoring, cell.selection, model)]
             if predictions is not None:
                 predictions = replace(predictions, coefficients=coefficients)
@@ -262,7 +264,7 @@ def _predict_one(data: StudyData, scoring: Scoring, number: int, cell: Cell) -> 
             score = CellScore(predictions=predicted, coefficients=standardized)  # stored even if a score fails
             y = data.y[cell.split.test]
             asked = {
-                name: partial(scorer.scorer, **test_weights(data, cell.split))
+                name: partial(scorer.scorer, **scorer_arguments(data, scorer, cell.split))
                 for name, scorer in scoring.scorers.items()
             }
             scores = {name: ask_scorer(name, scorer, answers, X, y) for name, scorer in asked.items()}
@@ -272,9 +274,21 @@ def _predict_one(data: StudyData, scoring: Scoring, number: int, cell: Cell) -> 
     return score._replace(note=join_warnings(caught), seconds=perf_counter() - begun)
 
 
-def test_weights(data: StudyData, split: Split) -> dict[str, Any]:
-    """The weights of held-out rows as an argument of a score; nothing without weights."""
+def scorer_arguments(data: StudyData, scorer: Scorer, split: Split) -> dict[str, Any]:
+    """What a score takes besides a model and held-out rows: their weights, or of survival times the training rows."""
+    if scorer.undefined:
+        return {"training": find_training(data, [split])}
     return {} if data.sample_weight is None else {"sample_weight": data.sample_weight[split.test]}
+
+
+def find_training(data: StudyData, splits: Sequence[Split]) -> Training | None:
+    """The training rows of cells on these splits, for scores of survival times; None for another target."""
+    if data.task != "survival":
+        return None
+    different = {split.index: split for split in splits}
+    position = {index: row for row, index in enumerate(different)}
+    counts = np.array([split.weights(len(data.y)) for split in different.values()])
+    return Training(data.y, counts, np.array([position[split.index] for split in splits]))
 
 
 def _join_answers(several: Sequence[ModelAnswers]) -> ModelAnswers:
@@ -292,7 +306,8 @@ def _score_answers(
     """Every score of every cell that was answered."""
     begun, predictions = perf_counter(), answers.predictions
     truth = data.target.values[np.concatenate([cell.split.test for cell in cells])]
-    scores = score_block(scoring.scorers, truth, predictions, data.classes)
+    training = find_training(data, [cell.split for cell in cells])
+    scores = score_block(scoring.scorers, truth, predictions, data.classes, training)
     coefficients = standardize_coefficients(data, cells, predictions.coefficients)
     share = (perf_counter() - begun) / len(cells)
     predicted = predictions.predict if scoring.keep_predictions else None
@@ -499,10 +514,10 @@ def _score_strategy(
     answerable = _find_answerable(data, splits, strategy, truth)
     if answerable and len(need_model) < len(scorers):
         answered = [splits[position] for position in answerable]
-        predictions = _guess(data, answered, strategy, truth)
+        predictions, training = _guess(data, answered, strategy, truth), find_training(data, answered)
         y = truth[np.concatenate([split.test for split in answered])]
         for name in scorers.keys() - need_model:  # one by one: what one cannot score is no error of the others
-            values = score_block({name: scorers[name]}, y, predictions, data.classes).values[name]
+            values = score_block({name: scorers[name]}, y, predictions, data.classes, training).values[name]
             scores[name][answerable] = values
     if need_model or len(answerable) < len(splits):
         with warnings.catch_warnings(action="ignore"), config_context(skip_parameter_validation=True):
@@ -534,7 +549,9 @@ def _guess(data: StudyData, splits: Sequence[Split], strategy: str, truth: NDArr
     starts = _starts([split.test for split in splits])
     sizes = np.diff(starts)
     if strategy == EQUAL_RISK:
-        return Predictions(starts, np.zeros(starts[-1]))
+        counts, times = np.array([split.weights(len(data.y)) for split in splits]), evaluation_times(data.y)
+        survival = np.repeat(kaplan_meier(data.y, counts).at(times), sizes, axis=0)
+        return Predictions(starts, np.zeros(starts[-1]), predict_survival_function=survival)
     if data.classes is None:
         train = [split.train for split in splits]
         y, train_starts = truth[np.concatenate(train)].astype(np.float64), _starts(train)
@@ -598,12 +615,14 @@ def _score_guessing_model(
     for name, scorer in scorers.items():
         try:
             weighs = data.sample_weight is not None
-            asked = None if scorer.block is None or weighs else scorer.answer(lambda method: hasattr(model, method))
-            predictions = None if asked is None else ask_model(answers, X, [asked], data.classes)
+            asked = None if scorer.block is None or weighs else scorer.answer(partial(has_answer, model))
+            predictions = None if asked is None else ask_model(answers, X, [asked], data.classes, data.y)
             if predictions is None:
-                scores[name] = float(scorer.scorer(answers, X, data.y[split.test], **test_weights(data, split)))
+                more = scorer_arguments(data, scorer, split)
+                scores[name] = float(scorer.scorer(answers, X, data.y[split.test], **more))
             else:
-                block = score_block({name: scorer}, truth[split.test], predictions, data.classes)
+                training = find_training(data, [split])
+                block = score_block({name: scorer}, truth[split.test], predictions, data.classes, training)
                 scores[name] = float(block.values[name][0])
         except Exception:  # a custom scorer may ask a model for anything
             continue
@@ -648,7 +667,7 @@ def find_scorer(scoring: Any) -> Scorer:
         ) from None
     if record is None or record.block is None:
         return recognize_scorer(scorer)
-    return Scorer(scorer, record.block, record.answers)
+    return Scorer(scorer, record.block, record.answers, record.undefined)
 
 
 # Warnings

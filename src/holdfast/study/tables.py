@@ -22,6 +22,7 @@ from holdfast.inference.designs import RunsByBlock
 from holdfast.inference.features import frequency_interval
 from holdfast.inference.intervals import check_level
 from holdfast.io.record import DataRecord
+from holdfast.kernels.survival_curves import CURVE_LINES
 from holdfast.preferences import Kind, Preferences
 from holdfast.serialization import from_plain
 from holdfast.study import exports, stabilities
@@ -904,9 +905,28 @@ class StudyTables:
             For each feature, by column, its 10, 25, 50, 75 and 90 % quantiles in each class (classes × quantiles), or
             in each third of the target if that is a number; ``nan`` for classes of fewer than eight rows.
         """
+        return {} if self.task == "survival" else self._read_groups(candidate, (-1, len(QUANTILES)))
+
+    def survival_curves(self, candidate: str) -> dict[int, NDArray[np.float64]]:
+        """Return survival by thirds of the features that a candidate or others of its selector selected most often.
+
+        Parameters
+        ----------
+        candidate : str
+            Name of a candidate.
+
+        Returns
+        -------
+        dict
+            For each feature, by column, what :func:`~holdfast.kernels.survival_curves.curves_by_group` returns;
+            empty if no survival times are predicted.
+        """
+        return self._read_groups(candidate, (CURVE_LINES, -1)) if self.task == "survival" else {}
+
+    def _read_groups(self, candidate: str, shape: tuple[int, int]) -> dict[int, NDArray[np.float64]]:
         rows = self.stored.quantiles[self.stored.quantiles["family"] == self.family(candidate)]
         blobs = zip(rows["feature"].tolist(), rows["quantiles"], strict=True)
-        return {feature: np.frombuffer(blob, dtype="<f8").reshape(-1, len(QUANTILES)) for feature, blob in blobs}
+        return {feature: np.frombuffer(blob, dtype="<f8").reshape(shape) for feature, blob in blobs}
 
     def no_model_use(self, candidate: str) -> str | None:
         """Return why it is not known what models do with the features of a candidate.

@@ -20,6 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from holdfast.kernels.covariates import residuals
 from holdfast.kernels.effects import effect_width, held_out_effects
+from holdfast.kernels.survival_curves import FEWEST, curves_by_group
 from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Split
 from holdfast.selection import Members, Selection
@@ -267,8 +268,6 @@ def fitting() -> Iterator[None]:
 RANKED = 100
 """Of a ranking or weights, the effects of so many of the best features are stored."""
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
-FEWEST = 8
-"""Classes of fewer rows have no quantiles: these would be close to the values of single rows."""
 MAX_QUANTILES = 200
 """Quantiles are stored for so many features of a family: those that most splits selected."""
 
@@ -373,9 +372,10 @@ def unpack_effects(row: tuple[str, int, bytes, bytes], n_classes: int, adjusted:
 def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> list[tuple[str, int, bytes]]:
     """Quantiles by group of the features that most splits selected, as rows of a store: family, feature, values.
 
-    ``selected`` are the lists of features in the effects of a store, each with its family.
+    For survival times they are curves by groups of the feature. ``selected`` are the lists of features in the effects
+    of a store, each with its family.
     """
-    if data.effect_table is None or not (data.n_classes or data.target.facts.groups):
+    if data.effect_table is None:
         return []
     lists: dict[str, list[bytes]] = {}
     for family, features in selected:
@@ -386,9 +386,11 @@ def quantile_rows(data: StudyData, selected: Iterable[tuple[str, bytes]]) -> lis
         most = np.argsort(-times, kind="stable")[:MAX_QUANTILES]
         often[family] = np.sort(most[times[most] > 0]).tolist()
     used = sorted(set(chain.from_iterable(often.values())))
-    quantiles = find_quantiles(
-        data.effect_table[:, used], group_rows(data.target), data.n_classes or len(data.target.facts.groups)
-    )
+    table = data.effect_table[:, used]
+    if data.task == "survival":
+        quantiles: Any = [curves_by_group(data.y, column.astype(np.float64)) for column in table.T]
+    else:
+        quantiles = find_quantiles(table, group_rows(data.target), data.n_classes or len(data.target.facts.groups))
     packed = dict(zip(used, (values.astype("<f8").tobytes() for values in quantiles), strict=True))
     return [(family, feature, packed[feature]) for family, features in often.items() for feature in features]
 
@@ -404,7 +406,8 @@ def group_rows(target: Target) -> NDArray[np.int64]:
 def find_quantiles(table: NDArray[Any], groups: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
     """Quantiles of each column in each group (columns × groups × quantiles); ``nan`` for groups of few rows.
 
-    They are rounded to about a hundredth of their range, so that none is the exact value of a row.
+    Groups of fewer than eight rows have none, which would be close to the values of single rows. They are rounded to
+    about a hundredth of their range, so that none is the exact value of a row.
     """
     quantiles = np.full((table.shape[1], n_groups, len(QUANTILES)), np.nan)
     for group in range(n_groups):

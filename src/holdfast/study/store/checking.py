@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from holdfast.declared import FORMER_OPTIONS, is_about
 from holdfast.io.record import DataRecord
 from holdfast.kernels.effects import effect_width
+from holdfast.kernels.survival_curves import CURVE_LINES
 from holdfast.models import SCORES, Score
 from holdfast.preferences import Kind
 from holdfast.resampling.split import Design
@@ -317,7 +318,9 @@ class Known:
         return self._are_features([features for *_, features, _ in rows]) & complete
 
     def find_quantiles(self, rows: Sequence[Row]) -> Sequence[bool]:
-        """Those of each class, or of each third of the target."""
+        """Those of each class, or of each third of the target; or curves of survival times, of any length."""
+        if self.task == "survival":
+            return [len(curves) > 0 and len(curves) % (8 * CURVE_LINES) == 0 for *_, curves in rows]
         n_groups = self.n_classes or len(TASKS[self.task].groups)
         return [len(quantiles) == 8 * len(QUANTILES) * n_groups for *_, quantiles in rows]
 

@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import compress, islice
 from operator import itemgetter
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from holdfast.resampling import Split
 from holdfast.study.families import Family
-from holdfast.study.plan import describe, list_differences
+from holdfast.study.plan import describe, list_differences, plain_selector
 from holdfast.study.store import schema
 from holdfast.study.store.schema import Ids, Row, Table, order_rows, outcome_row, split_row
 from holdfast.study.work import BlockResult, SplitEffects, join_effects, pack_effects, unpack_effects
@@ -176,19 +177,19 @@ class Store:
                 selectors = {**declared["selectors"], **about["declared"]["selectors"]}
                 self.put("declared", {**declared, "selectors": selectors})
             for family in families:
-                self._add_family(family)
+                self._add_family(family, partial(plain_selector, task=plan["task"], target=about["target"]))
 
     def _refuse_changes(self, what: str, stored: Mapping[str, Any], given: Mapping[str, Any], advice: str) -> None:
         changes = "; ".join(list_differences(stored, given))
         if changes:
             raise OtherStudyError(f"Expected {what}, got another: {changes}. {advice}")
 
-    def _add_family(self, family: Family) -> None:
+    def _add_family(self, family: Family, plain: Callable[[str], str]) -> None:
         selector = json.dumps(describe(family.selector), sort_keys=True)
         stored = self._ask("SELECT selector FROM families WHERE family = ?", family.name)
         if not stored:
             self.write(schema.FAMILIES, [(family.name, selector)])
-        elif stored[0] != selector:
+        elif plain(stored[0]) != plain(selector):
             self._refuse_changes(f"selector {family.name!r} as it is in {self.path}", json.loads(stored[0]),
                 json.loads(selector), "Give the new one another name.")  # fmt: skip
         settings = [json.dumps(describe(setting)) for setting in family.candidates.candidate_settings()]

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from holdfast.inference.features import frequency_interval, selected_instead
 from holdfast.plots.embed import draw_figure
 from holdfast.plots.lines import line_with_band
+from holdfast.plots.survival import draw_survival_curves
 from holdfast.plots.theme import alt, finish_chart, inline_data, tooltips
 from holdfast.preferences import Preferences
 from holdfast.replication import Replicability, check_features, find_known
 from holdfast.replication.lists import tabulate_again
 from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.features import describe_effects, make_feature, show_name
+from holdfast.report.pictures import COLUMNS_OF_FIGURES, list_curves
 from holdfast.report.records import NO_TABLE, Feature, Features, ReportOptions
 from holdfast.report.verdict import match_headline
 from holdfast.study import StudyResult
@@ -389,11 +391,17 @@ WIDTH, NARROW, HEIGHT = 560, 262, 220
 
 
 def draw_feature(page: Page) -> Mapping[str, str]:
-    """Return the figure of one feature: how its share develops."""
-    if len(page.shares) < 2:
-        return {}
-    columns = {"resamples": "resamples", "share": "share", "low": "lower end", "high": "upper end"}
-    return {"shares": draw_figure("figure-shares", draw_shares, page, columns=columns)}
+    """Return the figures of one feature: how its share develops, and survival by thirds of it."""
+    figures = {}
+    if len(page.shares) > 1:
+        columns = {"resamples": "resamples", "share": "share", "low": "lower end", "high": "upper end"}
+        figures["shares"] = draw_figure("figure-shares", draw_shares, page, columns=columns)
+    if page.feature.curves:
+        figures["survival"] = draw_figure(
+            "figure-survival", draw_survival_curves, list_curves([page.feature]), time=page.time,
+            columns=COLUMNS_OF_FIGURES["survival"],
+        )  # fmt: skip
+    return figures
 
 
 def draw_shares(page: Page, *, narrow: bool) -> "AnyChart":
@@ -440,7 +448,8 @@ def show_feature(site: Site, study: str, column: str, query: FeaturesQuery) -> P
     stand_ins = list(features.found.frame["stand_ins"][features.columns == number])
     return Page(
         state=state, settings=query, candidates={name: labels.candidate(name) for name in snapshot.result.candidates},
-        facts=facts, column=number, feature=feature, reason=explain_verdict(feature, facts), level=LEVEL,
+        time=snapshot.result.data.target or "time", facts=facts,
+        column=number, feature=feature, reason=explain_verdict(feature, facts), level=LEVEL,
         no_boxes=not any(box.quantiles for box in feature.boxes), selected_in=tuple(selected.tolist()),
         shares=count_so_far(selected), elsewhere=count_elsewhere(snapshot, number),
         stand_ins=[features.link(column_of[name]) for names in stand_ins for name in names],
