@@ -530,11 +530,9 @@ class Selector(SelectorMixin, BaseEstimator):
     random_state: Any = None
     _fits_cut: ClassVar[bool] = False
     adjusts: ClassVar[Adjusts] = None
-    """How features are adjusted for covariates: by the selector's own formula, as ``batch.covariates``; by a fit to
-    what the covariates leave of features and of numbers to predict, next to ``batch.covariates`` as columns without a
-    penalty where classes are predicted; or by the base of the selector."""
+    """How features are adjusted for covariates: by the selector, which takes ``batch.covariates``, or by its base."""
     adjusts_two_classes: ClassVar[bool] = False
-    """Whether it can be adjusted next to two classes, or numbers, only."""
+    """Whether it cannot be adjusted next to more than two classes."""
     serves: ClassVar[Serves | None] = None
     """What it does for each kind of target; None if nobody said."""
     for_numbers: ClassVar[dict[str, Any]] = {}
