@@ -93,7 +93,10 @@ def test_types_are_kept_and_a_file_can_be_named(tmp_path):
             lambda frame: frame.assign(sex="f"),
             r"Expected columns of numbers besides 'ill' .* got other columns \('sex'\)",
         ),
-        (lambda frame: frame.assign(g1=[np.nan, *frame["g1"][1:]]), "Expected finite numbers in .* missing or infinite ones in 'g1'"),
+        (
+            lambda frame: frame.assign(g1=[np.nan, *frame["g1"][1:]]),
+            "Expected finite numbers .* infinite ones in 'g1'",
+        ),
         (lambda frame: frame.assign(ill=[None, *frame["ill"][1:]]), "Expected a value of 'ill' in every row"),
         (lambda frame: frame.rename(columns={"ill": "sick"}), "Expected a column of .* got 'ill'"),
     ],

@@ -595,8 +595,8 @@ def _forward(tables, V, unit, negligible, among, tie_ranks, quotient, alphas, or
         n_codes = max(n_codes, int(code) + 1)
     counted, times = np.empty((codes.shape[1] + 1, WIDTH), np.uint8), np.empty((MANY_VALUES + 1, WIDTH), np.uint8)
     cells, labels = np.zeros((4, n_codes * n_codes), np.uint32), np.empty(codes.shape[1], np.uint32)
-    stored_at, n_known = np.full(d, -1), 0
-    known = np.empty((order.size, d), np.int64)  # takes no memory before it is filled
+    # the last takes no memory before it is filled
+    stored_at, n_known, known = np.full(d, -1), 0, np.empty((order.size, d), np.int64)
     for path in range(alphas.size):
         left, total = among.copy(), np.zeros(d)
         for step in range(order.shape[1]):

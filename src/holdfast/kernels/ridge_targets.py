@@ -480,7 +480,7 @@ class Objective(NamedTuple):
         """
         survival = None
         if self.family == "cox":
-            order, *survival = sort_rows(y)
+            order, survival = (known := sort_rows(y))[0], known[1:]
             XT = XT[:, order] - XT.mean(axis=1, keepdims=True)  # only differences count, and these keep their digits
             y, counts, free, n_free = survival[0], counts[:, order], free[:, :0], 0 * n_free
         y = np.asarray(y, np.float64)
@@ -490,8 +490,7 @@ class Objective(NamedTuple):
             )
             run_paths(
                 XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C,
-                shrinkage, split, shared, max_iter, outcome, self.family == "numbers" or None,
-                survival and tuple(survival),
+                shrinkage, split, shared, max_iter, outcome, self.family == "numbers" or None, survival,
             )  # fmt: skip
             return
         softmax, (n, p) = self.family == "multinomial" or None, (len(y), columns.shape[1])

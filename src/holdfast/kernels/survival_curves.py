@@ -103,10 +103,9 @@ def predict_survival(hazard: Floats, risk: Floats) -> Floats:
 
 # Curves of groups of rows
 
+# groups of rows by a feature, steps on the axis of times, and rows below which a group would show single rows
 MAX_GROUPS, MAX_STEPS, MIN_ROWS = 3, 50, 8
-"""Groups of rows by a feature, steps on the axis of times, and rows below which a group would show single rows."""
-CURVE_LINES = 1 + 4 * MAX_GROUPS
-"""Lines of an array of curves: the times, and four for each group."""
+CURVE_LINES = 1 + 4 * MAX_GROUPS  # of an array of curves: the times, and four for each group
 
 
 def curves_by_group(y: NDArray[Any], values: Floats) -> Floats:
