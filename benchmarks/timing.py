@@ -106,7 +106,7 @@ class Row:
     def _to_reach(self) -> str:
         goals = [] if self.ratio_to_reach is None else [f"ratio ≥ {_number(self.ratio_to_reach)}"]
         goals += [] if self.limit is None else [f"< {_shown(self.limit, self.unit)}"]
-        return f"{', '.join(goals)}: {'reached' if self.reached else 'MISSED'}" if goals else "–"
+        return f"{', '.join(goals)}: {'reached' if self.reached else 'not reached'}" if goals else "–"
 
 
 COLUMNS = "what", "ours", "peer", "ratio", "to reach", "equal?"

@@ -16,7 +16,7 @@ import holdfast as hf
 from holdfast.kernels import effects as kernel
 from holdfast.kernels.effects import held_out_effects
 from holdfast.study.stabilities import corrected_error
-from holdfast.study.work import FEWEST, MAX_QUANTILES, QUANTILES, find_quantiles
+from holdfast.study.work import MAX_QUANTILES, MIN_ROWS, QUANTILES, find_quantiles
 from holdfast.tradeoff.selected import NO_DIRECTION
 from study_parts import anova, small_data
 
@@ -164,7 +164,7 @@ def test_quantiles_are_of_large_classes_only_and_no_value_of_a_row():
     table, groups = rng.normal(size=(100, 3)), np.repeat([0, 1, 2], [60, 33, 7])
     found = find_quantiles(table, groups, 3)
     assert np.isnan(found[:, 2]).all()
-    assert FEWEST == 8
+    assert MIN_ROWS == 8
     for column in range(3):
         for group in (0, 1):
             exact = np.quantile(table[groups == group, column], QUANTILES)

@@ -13,7 +13,7 @@ from scipy.stats import t as student
 
 from holdfast.kernels.filters import adjusted, partial_f
 from holdfast.preferences import Preferences
-from holdfast.replication.sites import FEWEST_FOR_INTERVAL, JACKKNIFE_PAIRS, _estimate, halve_sites
+from holdfast.replication.sites import JACKKNIFE_PAIRS, MIN_SITES_FOR_INTERVAL, _estimate, halve_sites
 
 D, K, TRUTH = 60, 12, 150
 KINDS = ("correlated", "rare class", "decaying", "dense", "heavy tails", "numbers")
@@ -66,7 +66,7 @@ def simulate(kind, n_sites, spread, sizes, repeats, seed):
     for number in range(repeats):
         X, y, sites = draw_study(rng, kind, n_sites, spread, sizes)
         pairs = halve_sites(n_sites, 50, number)
-        left_out = range(n_sites if n_sites >= FEWEST_FOR_INTERVAL else 0)
+        left_out = range(n_sites if n_sites >= MIN_SITES_FOR_INTERVAL else 0)
         without = [[tuple(half - {site} for half in pair) for pair in pairs[:JACKKNIFE_PAIRS]] for site in left_out]
         subsets = list(dict.fromkeys(half for some in [pairs, *without] for pair in some for half in pair))
         inside = [np.isin(sites, list(subset)) for subset in subsets]

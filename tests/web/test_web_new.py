@@ -204,7 +204,9 @@ def test_a_column_named_like_a_batch_is_offered_as_sites(client, texts):
     assert "--sites=plate" in client.post("/api/v1/cost", json=plan_body(client, page)).json()["command"]
 
 
-@pytest.mark.parametrize(("kind", "chosen"), [("classes", ["anova", "lasso"]), ("numbers", ["f_test", "lasso"])])
+@pytest.mark.parametrize(
+    ("kind", "chosen"), [("classes", ["anova", "lasso"]), ("numbers", ["f_test", "hybrid_rfe", "lasso"])]
+)
 def test_selectors_that_can_be_adjusted_are_chosen_next_to_covariates(client, kind, chosen):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 5)).round(3), columns=list("abcde"))

@@ -247,7 +247,7 @@ def replicate(
 
     For a stored study, the result is added to its store and report.
     """
-    from holdfast.replication.running import FEWEST_SITES
+    from holdfast.replication.running import MIN_SITES
     from holdfast.tradeoff.selected import default_candidate
 
     store, (chosen, table, study) = plan_for(data, typed, allow, quiet)
@@ -259,7 +259,7 @@ def replicate(
     at_sites, n_sites = None, 0 if table.sites is None else len(set(table.sites))
     with notes(quiet), stopped_cleanly():
         try:
-            if n_sites >= FEWEST_SITES:
+            if n_sites >= MIN_SITES:
                 at_sites = hf.replication.site_replicability(
                     study, table, candidate=candidate, n_pairs=max(10, pairs // 2), top=top, level=level,
                     n_jobs=chosen["jobs"],
@@ -279,7 +279,7 @@ def replicate(
     else:
         if n_sites and at_sites is None:
             console().print(
-                f"What a new study at other sites would select is not known: at least {FEWEST_SITES} sites can be "
+                f"What a new study at other sites would select is not known: at least {MIN_SITES} sites can be "
                 f"halved, got {n_sites}. At the same sites:"
             )
         _print_replicability(estimate, at_sites)

@@ -92,7 +92,7 @@ def _trace_columns(fitted: Any, made: Made) -> tuple[Made, Any, bool]:
     if not hasattr(fitted, "steps"):
         return made, fitted, False
     steps = [step for _, step in fitted.steps if step is not None and step != "passthrough"]
-    last_selecting = max((number for number, step in enumerate(steps) if _selects(step)), default=-1)
+    last_selecting = max((number for number, step in enumerate(steps) if selects(step)), default=-1)
     for number, step in enumerate(steps[:-1]):
         try:
             made = columns_after(step, made)
@@ -101,11 +101,13 @@ def _trace_columns(fitted: Any, made: Made) -> tuple[Made, Any, bool]:
                 raise
             return made, step, True  # what comes after the selection may mix columns
     made, innermost, selected = _trace_columns(steps[-1], made)
-    return made, innermost, selected or any(map(_selects, steps[:-1]))
+    return made, innermost, selected or any(map(selects, steps[:-1]))
 
 
-def _selects(step: Any) -> bool:
-    return _read_support(step) is not None or any(_selects(inner) for _, inner in getattr(step, "steps", ()))
+def selects(step: Any) -> bool:
+    """Whether a step, fitted or not, or one inside it selects columns."""
+    has_support = hasattr(step, "get_support") or _read_support(step) is not None
+    return has_support or any(selects(inner) for _, inner in getattr(step, "steps", ()))
 
 
 def columns_after(step: Any, made: Made) -> Made:
@@ -215,9 +217,7 @@ def _read_order(fitted: Any, n_columns: int) -> Reading:
         if weights is not None:
             weights = np.asarray(weights, dtype=np.float64)
             if weights.ndim == 2 and weights.shape[0] == n_columns != weights.shape[1]:
-                weights = weights[
-                    :, -1
-                ]  # a column for each strength of a penalty, as Cox paths have; the last predicts
+                weights = weights[:, -1]  # of the strengths of a penalty, as Cox paths have, the last one predicts
             return "weighting", _magnitudes(weights)
     return "weighting", None
 

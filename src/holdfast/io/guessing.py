@@ -209,8 +209,9 @@ def _as_float(cell: Any, decimal: str) -> float:
 
 
 FEW_TEXTS = 20
-MOST_EVENTS = 4  # different values that a column may have which says whether an event was seen
 """Most different texts in a column that may be the target."""
+MAX_EVENT_VALUES = 4
+"""Most different values in a column that may say whether an event was seen."""
 FEW_NUMBERS = 10  # so many different whole numbers look like classes
 EDGE = 5  # columns at either end of a wide table that are looked at whatever they hold
 MANY_COLUMNS = 500  # of a wider table, numbers between its ends are looked at only if their names tell
@@ -272,9 +273,9 @@ def guess_survival(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
         if not words or not (words <= of_times or words & known):
             continue
         column, n_values = frame[name], frame[name].nunique()
-        if 2 <= n_values <= MOST_EVENTS and words & known:
+        if 2 <= n_values <= MAX_EVENT_VALUES and words & known:
             events.append(name)
-        elif n_values > MOST_EVENTS and words <= of_times and types.is_numeric_dtype(column) and column.min() >= 0:
+        elif n_values > MAX_EVENT_VALUES and words <= of_times and types.is_numeric_dtype(column) and column.min() >= 0:
             times.append(name)
     return times, events
 

@@ -319,7 +319,7 @@ def _ask_survival(frame: pd.DataFrame, target: str, task: str | None) -> Questio
     if target not in frame or not frame.columns.is_unique or task not in (None, "survival"):
         return None
     times, events = guessing.guess_survival(frame)
-    is_time = types.is_numeric_dtype(frame[target]) and frame[target].nunique() > guessing.MOST_EVENTS
+    is_time = types.is_numeric_dtype(frame[target]) and frame[target].nunique() > guessing.MAX_EVENT_VALUES
     others = events if is_time else times
     if task is None:
         if target not in (times if is_time else events) or not others:
@@ -327,12 +327,11 @@ def _ask_survival(frame: pd.DataFrame, target: str, task: str | None) -> Questio
         return ask(
             "survival", ["survival", "regression" if is_time else "classification"], target=target, other=others[0]
         )
-    if not is_time and frame[target].nunique() > guessing.MOST_EVENTS:
+    if not is_time and frame[target].nunique() > guessing.MAX_EVENT_VALUES:
         return None  # texts of R
-    few = [
-        name for name in frame.columns if (frame[name].nunique() <= guessing.MOST_EVENTS) == is_time and name != target
-    ]
-    return ask("event" if is_time else "time", list(dict.fromkeys([*others, *few])), target=target)
+    is_event = frame.nunique() <= guessing.MAX_EVENT_VALUES
+    alike = [name for name in frame.columns[is_event == is_time] if name != target]
+    return ask("event" if is_time else "time", list(dict.fromkeys([*others, *alike])), target=target)
 
 
 def _try_reading(

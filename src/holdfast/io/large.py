@@ -25,7 +25,7 @@ from holdfast.io.table import Table, TableOptions, make_groups, make_table, make
 
 AT_ONCE = 2**26
 """Bytes that are read at a time, about."""
-FEWEST, MOST = 1024, 4096
+MIN_COLUMNS, MAX_COLUMNS = 1024, 4096
 """Columns of a piece of a Parquet file: fewer would share pages of the new file, and each takes memory by itself."""
 
 Piece = tuple[slice, slice, NDArray[Any]]
@@ -111,8 +111,8 @@ def map_table(
             if not np.isfinite(piece).all():
                 wrong = columns.start + int(np.flatnonzero(~np.isfinite(piece).all(axis=0))[0])
                 raise ValueError(
-                    f"Expected finite numbers in {path}, got another in {source.names[wrong]!r}; fill or drop missing "
-                    "values, as hf.read_table(missing=…) does for tables that fit into memory."
+                    f"Expected finite numbers in {path}, got missing or infinite ones in {source.names[wrong]!r}; fill "
+                    "them in or drop them, as hf.read_table(missing=…) does for tables that fit into memory."
                 )
             numbers[rows, columns] = piece
     options, notes = TableOptions(where=str(path), target=target, groups=groups), list[str]()
@@ -183,7 +183,7 @@ def _open_parquet(path: Path, described: list[str], layer: str | None) -> Iterat
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
             ends = np.cumsum([0, *sizes]).tolist()
             for group, (begin, end) in enumerate(pairwise(ends)):
-                width = min(MOST, max(FEWEST, AT_ONCE // max(1, dtype.itemsize * (end - begin))))
+                width = min(MAX_COLUMNS, max(MIN_COLUMNS, AT_ONCE // max(1, dtype.itemsize * (end - begin))))
                 for first in range(0, len(names), width):
                     part = file.read_row_group(group, columns=names[first : first + width], use_threads=False)
                     block = np.empty((end - begin, part.num_columns), dtype, order="F")

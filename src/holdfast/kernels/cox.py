@@ -303,18 +303,18 @@ class Risk(NamedTuple):
 
 
 @summing_step
-def begin_risk(times, r, rows):  # type: ignore[no-untyped-def]
-    """Make what belongs to these rows; None if ``times`` is, which are event, stratum and whether a time is new.
+def begin_risk(survival, r, rows):  # type: ignore[no-untyped-def]
+    """Make what belongs to these rows, of which some may not count; None if ``survival`` is None.
 
-    Rows that do not count may be among them.
+    Else it is a tuple of event, stratum and whether a time is new, of all rows in the order of time.
     """
-    if times is None:
+    if survival is None:
         return None
     n = rows.size
     risk = Risk(vector(n), vector(n), np.empty(n, np.int64), vector(n), vector(n), vector(n), matrix(n, n))
     for i in range(n):
-        risk.events[i] = r.cost[i] * times[0][rows[i]]
-    mark_rows(rows, r.cost, times[0], times[1], times[2], risk.deaths, risk.flags)
+        risk.events[i] = r.cost[i] * survival[0][rows[i]]
+    mark_rows(rows, r.cost, survival[0], survival[1], survival[2], risk.deaths, risk.flags)
     return risk
 
 

@@ -595,7 +595,8 @@ def _forward(tables, V, unit, negligible, among, tie_ranks, quotient, alphas, or
         n_codes = max(n_codes, int(code) + 1)
     counted, times = np.empty((codes.shape[1] + 1, WIDTH), np.uint8), np.empty((MANY_VALUES + 1, WIDTH), np.uint8)
     cells, labels = np.zeros((4, n_codes * n_codes), np.uint32), np.empty(codes.shape[1], np.uint32)
-    place, n_known, known = np.full(d, -1), 0, np.empty((order.size, d), np.int64)  # takes no room before it is filled
+    # the last takes no memory before it is filled
+    stored_at, n_known, known = np.full(d, -1), 0, np.empty((order.size, d), np.int64)
     for path in range(alphas.size):
         left, total = among.copy(), np.zeros(d)
         for step in range(order.shape[1]):
@@ -603,18 +604,18 @@ def _forward(tables, V, unit, negligible, among, tie_ranks, quotient, alphas, or
                 order[path, 0] = _first_best(np.where(among, V, -np.inf), V, tie_ranks)
             else:
                 last = order[path, step - 1]
-                if place[last] < 0:
-                    place[last], n_known = n_known, n_known + 1
+                if stored_at[last] < 0:
+                    stored_at[last], n_known = n_known, n_known + 1
                     for row in range(labels.size):
                         labels[row] = codes[last, row] if by_row.size else codes[last, row] * n_codes
                     if by_row.size:
-                        _sum_by_pairs(by_row, labels, n_codes, counts, entries, counted, times, known[place[last]])
+                        _sum_by_pairs(by_row, labels, n_codes, counts, entries, counted, times, known[stored_at[last]])
                     else:
-                        _joint_sums(codes, labels, weights, cells, entries, known[place[last]])
+                        _joint_sums(codes, labels, weights, cells, entries, known[stored_at[last]])
                 rest = entries[entries.size - 1] - marginals[last]
                 order[path, step] = _next(
-                    known[place[last]], marginals, rest, unit, negligible, V, total, step, left, tie_ranks, quotient,
-                    alphas[path],
+                    known[stored_at[last]], marginals, rest, unit, negligible, V, total, step, left, tie_ranks,
+                    quotient, alphas[path],
                 )  # fmt: skip
                 redundancy[path, step] = total[order[path, step]] / step
             left[order[path, step]] = False

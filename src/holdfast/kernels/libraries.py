@@ -153,13 +153,13 @@ def total(x: Array) -> Array:
     return x.sum(1)[:, None]
 
 
-NARROWEST = 16
+MIN_WIDTH = 16
 """Columns of a block at least: fewer share a line of memory, which would be fetched once for each."""
 
 
 def column_blocks(n_rows: int, n_columns: int, at_once: int) -> Iterator[slice]:
     """Slices of as many columns of a table as have about so many numbers."""
-    width = max(NARROWEST, at_once // max(1, n_rows))
+    width = max(MIN_WIDTH, at_once // max(1, n_rows))
     return (slice(begin, begin + width) for begin in range(0, n_columns, width))
 
 

@@ -149,18 +149,18 @@ def ridge_risks(cells: Any, y: NDArray[Any], alpha: float, kind: int) -> tuple[F
 
 @summing_kernel
 def _cox_risks(cells, order, event, stratum, new_time, C, kind, values, weights, failed):  # type: ignore[no-untyped-def]
-    work, place = allocate(cells), np.empty(order.size, np.int64)
+    work, row_in_cell = allocate(cells), np.empty(order.size, np.int64)
     for number in range(cells.splits.size):
         cell, valid = take_cell(cells, number, kind, work)
         center(cell)
         p, n, i, n_events = cell.train.shape[0], cell.rows.size, 0, 0.0
         index, train, rows, w = np.empty(n, np.int64), np.empty((p, n)), allocate_rows(n), np.zeros(p)
         for row in range(order.size):
-            place[row] = -1
+            row_in_cell[row] = -1
         for at in range(n):
-            place[cell.rows[at]] = at
+            row_in_cell[cell.rows[at]] = at
         for position in range(order.size):
-            at = place[order[position]]
+            at = row_in_cell[order[position]]
             if at >= 0:
                 index[i], rows.cost[i], rows.f[i] = position, C * cell.counts[at], 0.0
                 n_events += event[position]

@@ -245,7 +245,7 @@ SOLVED, STALLED, BLURRED, ROUNDING, _, LEAST_CURVATURE, _ = DOUBLE  # plain numb
 
 def run_paths(  # type: ignore[no-untyped-def]
     XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
-    split, shared, max_iter, outcome, numbers=None, times=None,
+    split, shared, max_iter, outcome, numbers=None, survival=None,
 ):  # fmt: skip
     """Call :func:`_follow_paths` with arrays and numbers of one type each: another would be another compilation."""
     arrays = (
@@ -253,7 +253,7 @@ def run_paths(  # type: ignore[no-untyped-def]
         shrinkage,
     )  # fmt: skip
     taken = (frozen(array, array.dtype) for array in arrays)
-    _follow_paths(*taken, bool(split), bool(shared), int(max_iter), numbers, times, *outcome)
+    _follow_paths(*taken, bool(split), bool(shared), int(max_iter), numbers, survival, *outcome)
 
 
 # In the dual variables
@@ -509,14 +509,14 @@ def _norms(XT):  # type: ignore[no-untyped-def]
 @summing_kernel
 def _follow_paths(  # type: ignore[no-untyped-def]
     XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C, shrinkage,
-    split, shared, max_iter, numbers, times, smallest_size, weight, coef, intercepts, unsolved,
+    split, shared, max_iter, numbers, survival, smallest_size, weight, coef, intercepts, unsolved,
 ):  # fmt: skip
     """Take every path down its sizes; paths of one resample stand together, and share what they start from.
 
     A path has its resample, its row of ``forced`` and of ``sizes`` (0 after the last), its C and its shrinkage. Columns
     are the same for all paths, or differ by path; then nothing is shared. The first ``n_free`` columns of ``free`` are
     without a penalty, an intercept first; they are the same for all resamples, or differ by resample. ``numbers`` and
-    ``times`` choose the loss; times are what :func:`~holdfast.kernels.cox.begin_risk` takes.
+    ``survival`` choose the loss; the latter is what :func:`~holdfast.kernels.cox.begin_risk` takes.
     """
     n, p = y.size, columns.shape[1]
     wide = XT.shape[0] > n
@@ -543,7 +543,7 @@ def _follow_paths(  # type: ignore[no-untyped-def]
         all_rows = begin_rows(all_rows_work, y, counts[m], everything, C[q])
         dual = Dual(dual_work[0][: rows.size], dual_work[1][: rows.size])
         fill(dual.a, 0.0)
-        drawn_risk, all_risk = begin_risk(times, drawn_rows, rows), begin_risk(times, all_rows, everything)
+        drawn_risk, all_risk = begin_risk(survival, drawn_rows, rows), begin_risk(survival, all_rows, everything)
         on_all = allocate_free(n_free[of_resample], n, p)
         on_drawn = Free(
             matrix(on_all.b.size, rows.size), on_all.b, on_all.db, on_all.slope, on_all.cross, on_all.border,

@@ -478,11 +478,11 @@ class Objective(NamedTuple):
 
         Of the columns without a penalty more classes know an intercept only, and survival times none.
         """
-        times = None
+        survival = None
         if self.family == "cox":
-            order, *times = sort_rows(y)
+            order, survival = (known := sort_rows(y))[0], known[1:]
             XT = XT[:, order] - XT.mean(axis=1, keepdims=True)  # only differences count, and these keep their digits
-            y, counts, free, n_free = times[0], counts[:, order], free[:, :0], 0 * n_free
+            y, counts, free, n_free = survival[0], counts[:, order], free[:, :0], 0 * n_free
         y = np.asarray(y, np.float64)
         if self.family in ("numbers", "cox"):
             outcome = outcome._replace(
@@ -490,7 +490,7 @@ class Objective(NamedTuple):
             )
             run_paths(
                 XT, y, counts, free, n_free, resample, columns, forced, which_forced, sizes, which_sizes, tie_ranks, C,
-                shrinkage, split, shared, max_iter, outcome, self.family == "numbers" or None, times and tuple(times),
+                shrinkage, split, shared, max_iter, outcome, self.family == "numbers" or None, survival,
             )  # fmt: skip
             return
         softmax, (n, p) = self.family == "multinomial" or None, (len(y), columns.shape[1])

@@ -103,8 +103,9 @@ def predict_survival(hazard: Floats, risk: Floats) -> Floats:
 
 # Curves of groups of rows
 
-N_GROUPS, MOST_STEPS, FEWEST = 3, 50, 8
-CURVE_LINES = 1 + 4 * N_GROUPS
+# groups of rows by a feature, steps on the axis of times, and rows below which a group would show single rows
+MAX_GROUPS, MAX_STEPS, MIN_ROWS = 3, 50, 8
+CURVE_LINES = 1 + 4 * MAX_GROUPS  # of an array of curves: the times, and four for each group
 
 
 def curves_by_group(y: NDArray[Any], values: Floats) -> Floats:
@@ -123,16 +124,16 @@ def curves_by_group(y: NDArray[Any], values: Floats) -> Floats:
     known = np.isfinite(values)
     y, values = y[known], values[known]
     different = np.unique(values)
-    is_third = different.size > N_GROUPS
+    is_third = different.size > MAX_GROUPS
     cuts = np.quantile(values, [1 / 3, 2 / 3]) if is_third else different[1:]
     group = np.searchsorted(cuts, values, side="left" if is_third else "right")
-    rows = [y[group == number] for number in range(N_GROUPS)]
-    drawn = [number for number in range(N_GROUPS) if len(rows[number]) >= 2 * FEWEST]
-    end = min((float(np.sort(rows[number]["time"])[-FEWEST]) for number in drawn), default=0.0)
+    rows = [y[group == number] for number in range(MAX_GROUPS)]
+    drawn = [number for number in range(MAX_GROUPS) if len(rows[number]) >= 2 * MIN_ROWS]
+    end = min((float(np.sort(rows[number]["time"])[-MIN_ROWS]) for number in drawn), default=0.0)
     if len(drawn) < 2 or not end > 0:
         return np.full((CURVE_LINES, 1), np.nan)
-    unit = 10.0 ** np.floor(np.log10(end / MOST_STEPS))
-    step = next(unit * factor for factor in (1, 2, 2.5, 5, 10, 20) if end <= unit * factor * MOST_STEPS)
+    unit = 10.0 ** np.floor(np.log10(end / MAX_STEPS))
+    step = next(unit * factor for factor in (1, 2, 2.5, 5, 10, 20) if end <= unit * factor * MAX_STEPS)
     times = step * np.arange(np.floor(end / step) + 1)
     curves = np.full((CURVE_LINES, 1 + times.size), np.nan)
     curves[0, 1:] = times

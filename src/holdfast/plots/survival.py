@@ -143,7 +143,7 @@ def draw_survival_curves(data: pd.DataFrame, *, time: str, narrow: bool = False)
         "bands: 95 % intervals at each time; below: rows under observation; drawn from all rows, also those that "
         "selected the features: a picture of an effect, no evidence of one"
     ]
-    return finish_chart(chart, _find(named, time), notes, width=columns * (NARROW if narrow else WIDTH) + 60)
+    return finish_chart(chart, _finding(named, time), notes, width=columns * (NARROW if narrow else WIDTH) + 60)
 
 
 def _draw_panel(data: pd.DataFrame, time: str, width: int) -> "AnyChart":
@@ -189,8 +189,8 @@ def _draw_panel(data: pd.DataFrame, time: str, width: int) -> "AnyChart":
     return alt.vconcat(curves, counts, spacing=6)
 
 
-def _find(data: pd.DataFrame, time: str) -> str:
-    """Say how many rows of the first feature's outer groups are without the event at the end."""
+def _finding(data: pd.DataFrame, time: str) -> str:
+    """State how many rows of the first feature's outer groups are without the event at the end."""
     first = data[data["feature"] == data["feature"].iloc[0]]
     last = first.groupby("group", sort=False).last()
     shares = [format_percent(share, 0) for share in last["survival"].iloc[[0, -1]]]

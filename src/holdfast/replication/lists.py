@@ -31,8 +31,8 @@ from holdfast.tradeoff.selected import (
 
 N_PAIRS = 50
 """How often the rows are split into halves for a list."""
-AGAIN = ("new_study", *ERRORS)
-"""What new studies and shuffled targets say of a feature, as columns."""
+NEW_STUDY_COLUMNS = ("new_study", *ERRORS)
+"""Columns of a feature: its probability in a new study, and what shuffled targets would select."""
 CERTAINTY = 0.35
 """Least variance of a feature's probability given these data, per variance of selected or not."""
 EFFECTS = ("direction", "effect", "effect_low", "effect_high", "used")
@@ -188,17 +188,17 @@ def study_features(
     known = find_known(result, selected.candidate, level=level, X=X)
     columns = find_columns(selected.frame["feature"], result)
     frame = selected.frame.copy()
-    frame[list(AGAIN)] = tabulate_again(known, columns)[list(AGAIN)].to_numpy()
+    frame[list(NEW_STUDY_COLUMNS)] = tabulate_new_study(known, columns)[list(NEW_STUDY_COLUMNS)].to_numpy()
     return replace(selected, frame=frame)
 
 
-def tabulate_again(known: Replicability | None, columns: Sequence[int | None]) -> pd.DataFrame:
-    """Return what new studies and shuffled targets say of any features of a study, one row per feature.
+def tabulate_new_study(known: Replicability | None, columns: Sequence[int | None]) -> pd.DataFrame:
+    """Return probabilities in a new study and q-values of any features of a study, one row per feature.
 
     Its columns are ``new_study``, ``by_habit``, ``expected_false``, ``q`` and ``corner``: ``nan``, and an empty text,
     where a column is None, or nothing is known.
     """
-    table = pd.DataFrame(math.nan, index=range(len(columns)), columns=list(AGAIN))
+    table = pd.DataFrame(math.nan, index=range(len(columns)), columns=list(NEW_STUDY_COLUMNS))
     chosen = {row: column for row, column in enumerate(columns) if column is not None}
     if known is None or not chosen:
         return table.assign(corner="")
@@ -370,7 +370,7 @@ def check_list(
     effects = selected.to_frame().assign(feature=selected.frame["feature"].astype(str)).set_index("feature")
     effects = effects[list(EFFECTS)].reindex(list(map(str, names)))
     frame = checked.assign(**{column: effects[column].to_numpy() for column in EFFECTS})
-    frame[list(AGAIN)] = tabulate_again(known, columns)[list(AGAIN)].to_numpy()
+    frame[list(NEW_STUDY_COLUMNS)] = tabulate_new_study(known, columns)[list(NEW_STUDY_COLUMNS)].to_numpy()
     stated = [text if isinstance(text, str) else None for text in effects["direction"]]
     frame["direction"] = pd.Series(stated, index=frame.index, dtype=object)
     frame.attrs["new_study"] = new_study.to_dict()

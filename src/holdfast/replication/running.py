@@ -170,7 +170,7 @@ SAME_SIZE = 0.9
 """Halves of shuffled targets select at least this share of the number of features, or nothing is said."""
 NOTEWORTHY = 0.1
 """Agreement with a shuffled target above which there is a caution, if it is at least half of that with the true one."""
-FEWEST_SITES = 4
+MIN_SITES = 4
 """With fewer, halves of the sites say nothing of the spread of sites."""
 SHUFFLE = 7
 """Stream of random numbers for the order of the target."""

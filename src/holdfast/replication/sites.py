@@ -21,7 +21,7 @@ from holdfast.inference.intervals import Interval, check_level
 from holdfast.preferences import Preferences
 from holdfast.replication.agreements import FASTEST, GROWTH, SLOWEST, FrequencyProfile, SplitHalfAgreements
 from holdfast.replication.result import Replicability, estimate_replicability
-from holdfast.replication.running import FEWEST_SITES, of_rows, read_runs
+from holdfast.replication.running import MIN_SITES, of_rows, read_runs
 from holdfast.resampling.kinds import find_copies
 from holdfast.resampling.split import rng_of
 from holdfast.result_base import ResultMixin
@@ -33,7 +33,7 @@ from holdfast.text import format_number
 from holdfast.tradeoff.final import study_of_candidate
 from holdfast.tradeoff.selected import default_candidate
 
-FEWEST_FOR_INTERVAL = 6
+MIN_SITES_FOR_INTERVAL = 6
 """Sites below which a jackknife over sites has no interval."""
 JACKKNIFE_PAIRS = 40
 """Pairs of halves that are repeated without each site."""
@@ -263,16 +263,16 @@ sites 6 (5 to 7).
     data = prepare_for(study, given.X, given.y, given.groups, sites=given.sites)
     codes = np.unique(np.asarray(data.sites), return_inverse=True)[1]
     n_sites = int(codes.max()) + 1
-    if n_sites < FEWEST_SITES:
+    if n_sites < MIN_SITES:
         raise ValueError(
-            f"Expected at least {FEWEST_SITES} sites to halve, got {n_sites}; hf.replicability answers for a new study "
+            f"Expected at least {MIN_SITES} sites to halve, got {n_sites}; hf.replicability answers for a new study "
             "at the same sites, and a study with LeaveOneSiteOut for one site at a time."
         )
     seed = int(study.random_state)
     pairs = halve_sites(n_sites, n_pairs, seed)
     without = {
         site: [tuple(half - {site} for half in pair) for pair in pairs[:JACKKNIFE_PAIRS]]
-        for site in range(n_sites if n_sites >= FEWEST_FOR_INTERVAL else 0)
+        for site in range(n_sites if n_sites >= MIN_SITES_FOR_INTERVAL else 0)
     }
     halves = itertools.chain(*pairs, *itertools.chain(*without.values()))
     strata = data.target.strata
@@ -318,7 +318,7 @@ sites 6 (5 to 7).
     elif without:
         parts = [_estimate(runs, of_subset, left, selected.size) for left in without.values()]
         known = np.array([part.agreement for part in parts if part is not None])
-        if known.size >= FEWEST_FOR_INTERVAL:
+        if known.size >= MIN_SITES_FOR_INTERVAL:
             error = math.sqrt((known.size - 1) / known.size * ((known - known.mean()) ** 2).sum())
             reach = float(student.ppf((1 + level) / 2, known.size - 1)) * error
             interval = Interval(whole.slow - reach, min(whole.fast + reach, 1.0))
@@ -378,7 +378,7 @@ def _compare_sites(runs: Preferences, run_of: NDArray[np.int64], level: float) -
     """
     known = (run_of >= 0) & np.isin(run_of, np.flatnonzero((runs.sizes > 0) & (runs.sizes < runs.n_features)))
     sites = np.flatnonzero(known.all(axis=(0, 1)))
-    if sites.size < FEWEST_SITES:
+    if sites.size < MIN_SITES:
         return math.nan, math.nan, Interval(math.nan, math.nan)
     members, share, agreement = runs.to_sparse(), runs.sizes / runs.n_features, np.zeros((sites.size, sites.size))
     for first, second in run_of[:, :, sites]:

@@ -13,7 +13,7 @@ from holdfast import plots
 from holdfast.inference.features import feature_table
 from holdfast.preferences import Preferences
 from holdfast.replication import Replicability
-from holdfast.replication.lists import find_columns, tabulate_again
+from holdfast.replication.lists import find_columns, tabulate_new_study
 from holdfast.report.records import (
     Box,
     Feature,
@@ -138,7 +138,7 @@ def make_features(
             result, candidate, X=options.X, level=options.level, threshold=options.threshold, top=top,
             metric=options.metric,
         )  # fmt: skip
-        again: list[dict[Any, Any]] = tabulate_again(replicability, find_columns(names, result)).to_dict("records")
+        again: list[dict[Any, Any]] = tabulate_new_study(replicability, find_columns(names, result)).to_dict("records")
         shown = _describe(names, result, selected, options, listed, again)
     return Features(
         n_features=runs.n_features,

@@ -39,7 +39,7 @@ from holdfast.selection import (
     fewer_note,
     tie_ranks,
 )
-from holdfast.targets import Target, as_survival, read_survival
+from holdfast.targets import CLASSES_OR_NUMBERS, TIMES_AND_EVENTS, Target, as_survival, read_survival
 from holdfast.text import shorten
 
 Floats = NDArray[np.float64]
@@ -258,15 +258,28 @@ class Serves(NamedTuple):
     ----------
     two_classes, more_classes, numbers, survival : str
         What it ranks or selects by.
+    numbers_by : str
+        The parameter without which numbers are refused, if there is one.
     """
 
     two_classes: str = ""
     more_classes: str = ""
     numbers: str = ""
     survival: str = ""
+    numbers_by: str = ""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it needs of a target (:attr:`holdfast.declared.About.needs`): nothing if it serves every one."""
+        return NEEDS[bool(self.two_classes), bool(self.numbers) and not self.numbers_by, bool(self.survival)]
 
 
-AS_BASE = Serves(*["as its base"] * len(Serves._fields))
+NEEDS: dict[tuple[bool, bool, bool], tuple[str, ...]] = {
+    (True, True, True): (), (True, True, False): (CLASSES_OR_NUMBERS,), (True, False, False): ("classes",),
+    (False, True, False): ("numbers to predict",), (False, False, True): (TIMES_AND_EVENTS,),
+}  # fmt: skip
+"""What a selector of classes, of numbers and of survival times, or of some of them, needs."""
+AS_BASE = Serves(*["as its base"] * 4)
 """What a selector around another one does."""
 
 
@@ -530,11 +543,9 @@ class Selector(SelectorMixin, BaseEstimator):
     random_state: Any = None
     _fits_cut: ClassVar[bool] = False
     adjusts: ClassVar[Adjusts] = None
-    """How features are adjusted for covariates: by the selector's own formula, as ``batch.covariates``; by a fit to
-    what the covariates leave of features and of numbers to predict, next to ``batch.covariates`` as columns without a
-    penalty where classes are predicted; or by the base of the selector."""
+    """How features are adjusted for covariates: by the selector, which takes ``batch.covariates``, or by its base."""
     adjusts_two_classes: ClassVar[bool] = False
-    """Whether it can be adjusted next to two classes, or numbers, only."""
+    """Whether it cannot be adjusted next to more than two classes."""
     serves: ClassVar[Serves | None] = None
     """What it does for each kind of target; None if nobody said."""
     for_numbers: ClassVar[dict[str, Any]] = {}

@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,6 @@ from holdfast.selectors.prefiltered import Prefiltered
 from holdfast.selectors.stability_selection import StabilitySelection
 from holdfast.selectors.survival import CoxConcordance, CoxScore
 from holdfast.selectors.wrapping import EnsembleSelector, GroupedSelector
-from holdfast.targets import CLASSES_OR_NUMBERS
 
 Make = Callable[..., Any]
 Resolve = Callable[..., Any]
@@ -141,10 +140,11 @@ def _declare(
     about: About, *classes: type, serves: Serves, sizes: int | None = None, package: str = ""
 ) -> Callable[[Make], Make]:
     """Add what makes a selector to the selectors, under this description; it makes objects of these classes."""
+    served = replace(about, needs=serves.needs)
 
     def add(make: Make) -> Make:
         SELECTORS.add(
-            NamedSelector(about=about, make=make, classes=classes, sizes=sizes, package=package, serves=serves)
+            NamedSelector(about=served, make=make, classes=classes, sizes=sizes, package=package, serves=serves)
         )
         return make
 
@@ -152,7 +152,7 @@ def _declare(
 
 
 @_declare(About(name="correlation", label="Correlation", summary="Largest correlation with the target.",
-                methods="correlation with the target", needs=("numbers to predict",)),
+                methods="correlation with the target"),
           serves=Serves(numbers="absolute correlation"))  # fmt: skip
 def correlation(k: int = 10) -> SelectKBest:
     """Make a filter by correlation with the target.
@@ -166,8 +166,7 @@ def correlation(k: int = 10) -> SelectKBest:
 
 
 @_declare(About(name="mutual_info", label="Mutual information", methods="mutual information",
-                summary="Most mutual information, by nearest neighbors.",
-                needs=(CLASSES_OR_NUMBERS,)),
+                summary="Most mutual information, by nearest neighbors."),
           serves=Serves(*["information by near rows"] * 3))  # fmt: skip
 def mutual_information(task: str, k: int = 10) -> SelectKBest:
     """Make a filter by mutual information with the target, estimated by nearest neighbors.
@@ -309,7 +308,7 @@ def linear_rfe(task: str, k: int = 10, step: float = 0.1) -> Pipeline:
 
 _declare(
     About(name="forest", label="Random forest", summary="Importance in a random forest; sizes=10 by default.",
-          methods="importance in a random forest", reference="breiman2001", needs=(CLASSES_OR_NUMBERS,)),
+          methods="importance in a random forest", reference="breiman2001"),
     RandomForestClassifier, RandomForestRegressor, sizes=10, serves=Serves(*["importance in trees"] * 3),
 )(random_forest)  # fmt: skip
 
@@ -343,7 +342,7 @@ def _declare_boosted(package: str, label: str, importance: str, estimator: str, 
 
     about = About(
         name=package, label=label, summary=f"{importance} {label}, if it is installed.",
-        methods=f"{importance[0].lower()}{importance[1:]} {label}", needs=(CLASSES_OR_NUMBERS,),
+        methods=f"{importance[0].lower()}{importance[1:]} {label}"
     )  # fmt: skip
     _declare(about, package=package, serves=Serves(*["importance in trees"] * 3))(boosted)
 
@@ -359,8 +358,7 @@ _declare_boosted(
 
 
 @_declare(About(name="boruta", label="Boruta", summary="Better than shuffled copies in a forest, if installed.",
-                methods="Boruta",
-                needs=(CLASSES_OR_NUMBERS,)), package="boruta",
+                methods="Boruta"), package="boruta",
           serves=Serves(*["importance in trees, compared with shuffled copies"] * 3))  # fmt: skip
 def boruta(task: str, max_iter: int = 100, perc: int = 100) -> Any:
     """Make Boruta around a random forest; it decides itself how many features it selects.

@@ -37,7 +37,7 @@ from holdfast.selectors.base import (
 )
 from holdfast.selectors.models import LinearClassifier, LinearRegressor, Predicts
 from holdfast.selectors.wrapping import Copies, InnerSplit, check_copies, deal_folds, order_rows, usable_splits
-from holdfast.targets import CLASSES_OR_NUMBERS, TIMES_AND_EVENTS, Target
+from holdfast.targets import Target
 
 SAME = 1e-11
 """Projections of standardized columns that differ by less belong to copies."""
@@ -351,9 +351,7 @@ class ElasticNetPath(ElasticNetBase):
         methods="the lasso",
         reference="tibshirani1996",
     )
-    serves: ClassVar[Serves | None] = Serves(
-        "logistic", "logistic, one class against the rest", "linear", "Cox's model"
-    )
+    serves: ClassVar[Serves] = Serves("logistic", "logistic, one class against the rest", "linear", "Cox's model")
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("penalty_strength", "n_features")
     uninformative: ClassVar[str | None] = "never entered the path"
@@ -539,15 +537,15 @@ class CoxLasso(ElasticNetPath):
     array([False, False, False,  True, False])
     """
 
+    serves: ClassVar[Serves] = Serves(survival="Cox's model")
     about: ClassVar[About] = About(
         name="cox_lasso",
         label="Cox lasso",
         summary="A weight in a Cox lasso of the given penalty_strength, or the first n_features to enter its path.",
         methods="the lasso of Cox's proportional hazards model",
         reference="tibshirani1997",
-        needs=(TIMES_AND_EVENTS,),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves(survival="Cox's model")
 
     model: Model = "cox"
     needs_classes: ClassVar[bool] = False
@@ -627,15 +625,15 @@ class ElasticNetCV(TakesGroups, ElasticNetBase):
     (0.0044, 12)
     """
 
+    serves: ClassVar[Serves] = Serves("logistic", "logistic, one class against the rest", "linear")
     about: ClassVar[About] = About(
         name="lasso_cv",
         label="Cross-validated lasso",
         summary="A weight in a lasso whose strength is chosen inside the split.",
         methods="the lasso with its penalty chosen by cross-validation",
         reference="tibshirani1996",
-        needs=(CLASSES_OR_NUMBERS,),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves("logistic", "logistic, one class against the rest", "linear")
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("rule",)
     uninformative: ClassVar[str | None] = "a weight of 0"

@@ -172,7 +172,7 @@ class HybridRFE(Predicts, ForAnyTarget):
         methods="hybrid recursive feature elimination",
         reference="hamer2020",
     )
-    serves: ClassVar[Serves | None] = Serves(
+    serves: ClassVar[Serves] = Serves(
         "ridge-logistic", "multinomial ridge, or one class against the rest", "ridge regression", "Cox's model, ridge"
     )
     adjusts_two_classes: ClassVar[bool] = True
@@ -913,15 +913,15 @@ class LinearSVMWeights(_LinearSVM):
     ['mean concavity', 'worst texture', 'worst concavity']
     """
 
+    serves: ClassVar[Serves] = Serves("one machine", "one class against the rest, squares summed")
     about: ClassVar[About] = About(
         name="svm_weights",
         label="SVM weights",
         summary="Largest squared weight in a linear support vector machine.",
         methods="the weights of a linear support vector machine",
         reference="kalousis2005",
-        needs=("classes",),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves("one machine", "one class against the rest, squares summed")
 
     def __init__(
         self,
@@ -1005,15 +1005,15 @@ class SVMRFE(_LinearSVM):
     ['mean concave points', 'worst radius', 'worst area']
     """
 
+    serves: ClassVar[Serves] = Serves("one machine", "one class against the rest, squares summed")
     about: ClassVar[About] = About(
         name="svm_rfe",
         label="SVM-RFE",
         summary="Recursive elimination by a linear support vector machine.",
         methods="recursive feature elimination by a linear support vector machine",
         reference="guyon2002",
-        needs=("classes",),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves("one machine", "one class against the rest, squares summed")
 
     whole_order: ClassVar[tuple[str, ...]] = ("smallest",)
 

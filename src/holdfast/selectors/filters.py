@@ -127,7 +127,7 @@ class Variance(_Moments):
         summary="Largest variance.",
         methods="the features of largest variance",
     )
-    serves: ClassVar[Serves | None] = Serves("variance", "variance", "variance", "variance")
+    serves: ClassVar[Serves] = Serves("variance", "variance", "variance", "variance")
 
     needs_classes: ClassVar[bool] = False
     uninformative: ClassVar[str | None] = "a variance of 0"
@@ -188,14 +188,14 @@ class AnovaF(_Moments):
     ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
+    serves: ClassVar[Serves] = Serves("F, analysis of variance", "F, analysis of variance")
     about: ClassVar[About] = About(
         name="anova",
         label="ANOVA F",
         summary="Largest F value of an analysis of variance.",
         methods="the largest F statistics of an analysis of variance",
-        needs=("classes",),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves("F, analysis of variance", "F, analysis of variance")
 
     uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
     null_weight: float = ROUNDING**2
@@ -255,14 +255,14 @@ class FTest(Filter):
     ['bmi', 'bp', 's5']
     """
 
+    serves: ClassVar[Serves] = Serves(numbers="F, regression on one feature")
     about: ClassVar[About] = About(
         name="f_test",
         label="F test",
         summary="Largest F value of a regression on one feature, as by the absolute correlation.",
         methods="the largest F statistics of linear regressions on single features",
-        needs=("numbers to predict",),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves(numbers="F, regression on one feature")
 
     needs_classes: ClassVar[bool] = False
     uninformative: ClassVar[str | None] = "an F value of 0, or undefined"
@@ -345,16 +345,16 @@ class Golub(_Moments):
     ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
+    serves: ClassVar[Serves] = Serves(
+        "signal-to-noise ratio", "largest ratio of two classes, or of one against the rest"
+    )
     about: ClassVar[About] = About(
         name="golub",
         label="Signal-to-noise ratio",
         summary="Largest signal-to-noise ratio of two classes, or of one against the rest.",
         methods="the signal-to-noise ratio of Golub et al. (1999)",
         reference="golub1999",
-        needs=("classes",),
-    )
-    serves: ClassVar[Serves | None] = Serves(
-        "signal-to-noise ratio", "largest ratio of two classes, or of one against the rest"
+        needs=serves.needs,
     )
 
     uninformative: ClassVar[str | None] = "a signal-to-noise ratio of 0"
@@ -432,15 +432,15 @@ class GolubVariance(_Moments):
     ['mean area', 'worst area', 'worst concave points']
     """
 
+    serves: ClassVar[Serves] = Serves("ratio plus variance", "largest ratio plus variance")
     about: ClassVar[About] = About(
         name="golub_variance",
         label="Signal-to-noise ratio and variance",
         summary="Largest sum of signal-to-noise ratio and lambda_v times variance.",
         methods="a weighted sum of signal-to-noise ratio and variance",
         reference="hamer2020",
-        needs=("classes",),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves("ratio plus variance", "largest ratio plus variance")
 
     shared_parameters: ClassVar[tuple[str, ...]] = ("n_features", "lambda_v")
     uninformative: ClassVar[str | None] = "a sum of 0"
@@ -547,15 +547,15 @@ class InformationGain(_Information):
     ['worst radius', 'worst perimeter', 'worst area']
     """
 
+    serves: ClassVar[Serves] = Serves("information", "information", "information about bins", numbers_by="target_bins")
     about: ClassVar[About] = About(
         name="information_gain",
         label="Information gain",
         summary="Most information about the class, bins by the MDL rule.",
         methods="information gain",
         reference="kalousis2005",
-        needs=("classes",),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves("information", "information", "with `target_bins`: information about bins")
 
     uninformative: ClassVar[str | None] = "an information gain of 0"
 
@@ -629,16 +629,19 @@ class SymmetricalUncertaintyFilter(_Information):
     ['mean concave points', 'worst perimeter', 'worst area']
     """
 
+    serves: ClassVar[Serves] = Serves(
+        "normalized information",
+        "normalized information",
+        "normalized information about bins",
+        numbers_by="target_bins",
+    )
     about: ClassVar[About] = About(
         name="symmetrical_uncertainty",
         label="Symmetrical uncertainty",
         summary="Largest symmetrical uncertainty with the class.",
         methods="symmetrical uncertainty with the class",
         reference="gulgezen2009",
-        needs=("classes",),
-    )
-    serves: ClassVar[Serves | None] = Serves(
-        "normalized information", "normalized information", "with `target_bins`: normalized information about bins"
+        needs=serves.needs,
     )
 
     uninformative: ClassVar[str | None] = "a symmetrical uncertainty of 0"
@@ -727,15 +730,15 @@ class ReliefF(Filter):
     ['worst radius', 'worst perimeter', 'worst concave points']
     """
 
+    serves: ClassVar[Serves] = Serves("near rows of the other class", "near rows of each other class")
     about: ClassVar[About] = About(
         name="relieff",
         label="ReliefF",
         summary="Differs between near rows of other classes; ranges=full is fast.",
         methods="ReliefF",
         reference="kononenko1994",
-        needs=("classes",),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves("near rows of the other class", "near rows of each other class")
 
     uninformative: ClassVar[str | None] = "a weight of 0"
     null_weight: float = ROUNDING
@@ -831,15 +834,15 @@ class RReliefF(ReliefF):
     ['bmi', 's4', 's5']
     """
 
+    serves: ClassVar[Serves] = Serves(numbers="near rows whose numbers differ")
     about: ClassVar[About] = About(
         name="rrelieff",
         label="RReliefF",
         summary="Differs between near rows whose targets differ; ranges=full is fast.",
         methods="RReliefF",
         reference="robnik1997",
-        needs=("numbers to predict",),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves(numbers="near rows whose numbers differ")
 
     needs_classes: ClassVar[bool] = False
 
@@ -898,7 +901,7 @@ class RandomSelector(Selector):
         summary="Any, at random: a baseline.",
         methods="random choice, as a baseline",
     )
-    serves: ClassVar[Serves | None] = Serves(*["at random"] * 4)
+    serves: ClassVar[Serves] = Serves(*["at random"] * 4)
 
     needs_classes: ClassVar[bool] = False
     draws: ClassVar[bool] = True

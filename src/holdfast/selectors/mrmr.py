@@ -43,7 +43,7 @@ from holdfast.selectors.base import (
     whole_counts,
 )
 from holdfast.selectors.filters import class_codes
-from holdfast.targets import CLASSES_OR_NUMBERS, Target
+from holdfast.targets import Target
 
 Scheme = Literal["mid", "miq", "mid_alpha"]
 Relevance = Literal["auto", "information", "f", "correlation"]
@@ -125,18 +125,18 @@ class MRMR(Selector):
     ['worst radius', 'worst texture', 'worst concave points']
     """
 
+    serves: ClassVar[Serves] = Serves(
+        "information, or F and correlation",
+        "information, or F and correlation",
+        "correlation, or F; with `target_bins`: information about bins",
+    )
     about: ClassVar[About] = About(
         name="mrmr",
         label="mRMR",
         summary="Tells much of the target, shares little: scheme=mid, miq or mid_alpha.",
         methods="minimum redundancy and maximum relevance (mRMR)",
         reference="peng2005",
-        needs=(CLASSES_OR_NUMBERS,),
-    )
-    serves: ClassVar[Serves | None] = Serves(
-        "information, or F and correlation",
-        "information, or F and correlation",
-        "correlation, or F; with `target_bins`: information about bins",
+        needs=serves.needs,
     )
     for_numbers: ClassVar[dict[str, Any]] = {"relevance": "correlation"}
 

@@ -8,7 +8,7 @@ from holdfast.declared import About
 from holdfast.kernels.cox import Rows, column_concordances, score_tests, sort_rows
 from holdfast.kernels.jit import frozen
 from holdfast.selectors.base import ROUNDING, Batch, Data, Filter, Floats, Ints, Serves, check_events
-from holdfast.targets import TIMES_AND_EVENTS, Target, as_survival
+from holdfast.targets import Target, as_survival
 
 
 class _Ordered(NamedTuple):
@@ -84,15 +84,15 @@ class CoxScore(_SurvivalFilter):
     array([False, False, False,  True, False])
     """
 
+    serves: ClassVar[Serves] = Serves(survival="score test of Cox's model")
     about: ClassVar[About] = About(
         name="cox_score",
         label="Cox score",
         summary="Largest score statistic of Cox's model, one feature at a time.",
         methods="ranked by the score test of Cox's proportional hazards model",
         reference="cox1972",
-        needs=(TIMES_AND_EVENTS,),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves(survival="score test of Cox's model")
 
     uninformative: ClassVar[str | None] = "a score statistic of 0"
     null_weight: float = ROUNDING
@@ -142,15 +142,15 @@ class CoxConcordance(_SurvivalFilter):
     array([0. , 0.5])
     """
 
+    serves: ClassVar[Serves] = Serves(survival="concordance")
     about: ClassVar[About] = About(
         name="cox_concordance",
         label="Concordance",
         summary="Largest concordance with survival times, one feature at a time.",
         methods="ranked by the distance of Harrell's concordance index from one half",
         reference="harrell1982",
-        needs=(TIMES_AND_EVENTS,),
+        needs=serves.needs,
     )
-    serves: ClassVar[Serves | None] = Serves(survival="concordance")
 
     uninformative: ClassVar[str | None] = "a concordance of one half"
     null_weight: float = ROUNDING

@@ -295,7 +295,7 @@ def record_data(data: StudyData, given: GivenData, treat_as_feature: Iterable[st
     )
 
 
-FEWEST_EVENTS, MOST_EVENTS = 30, 0.95
+MIN_EVENTS, MAX_EVENT_SHARE = 30, 0.95
 """Events, and their share of the rows, below and above which there is a warning."""
 
 
@@ -305,12 +305,12 @@ def warn_of_events(data: StudyData) -> list[str]:
         return []
     events, rows = int(data.y["event"].sum()), len(data.y)
     warnings = []
-    if events < FEWEST_EVENTS:
+    if events < MIN_EVENTS:
         warnings.append(
             f"Only {format_count(events, 'row')} of {rows:,} have the event: whatever the number of rows, selections "
             "and scores of so few events vary much."
         )
-    if events > MOST_EVENTS * rows:
+    if events > MAX_EVENT_SHARE * rows:
         warnings.append(
             f"{events:,} of {rows:,} rows have the event; make sure that the event is not coded the other way round."
         )

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, clone, is_classifier, is_regressor
 from sklearn.feature_selection import chi2, f_classif, f_regression, mutual_info_classif
 
-from holdfast.io.estimators import Made, MixingStepError, columns_after, preserve_random_state
+from holdfast.io.estimators import Made, MixingStepError, columns_after, preserve_random_state, selects
 from holdfast.models import MODELS
 from holdfast.resampling.split import take
 from holdfast.selectors.base import Filter, Selector
@@ -383,8 +383,13 @@ def _adjusts(estimator: Any, data: StudyData, ordered: bool) -> bool:
     if isinstance(estimator, Selector):
         if estimator.adjusts == "base":
             return isinstance(estimator.base, Selector) and _adjusts(estimator.base, data, ordered)
-        return estimator.adjusts is not None and not (estimator.adjusts_two_classes and data.n_classes > 2)
+        return can_adjust(estimator, data.n_classes)
     return getattr(estimator, "score_func", None) in (f_classif, f_regression)
+
+
+def can_adjust(selector: Any, n_classes: int) -> bool:
+    """Whether a selector of holdfast, or a class of them, can be adjusted next to so many classes; 0 for numbers."""
+    return getattr(selector, "adjusts", None) is not None and not (selector.adjusts_two_classes and n_classes > 2)
 
 
 # Columns that steps make
@@ -412,7 +417,7 @@ def _try_steps(selector: Any, data: StudyData) -> None:
     while not hasattr(selector, "steps") and hasattr(selector, "estimator"):
         selector = selector.estimator  # of a search over the pipeline
     steps = _steps(selector) or []
-    selecting = [number for number, step in enumerate(steps) if _selects(step)]
+    selecting = [number for number, step in enumerate(steps) if selects(step)]
     steps = [step for step in steps[: selecting[-1] if selecting else -1] if not hasattr(step, "get_support")]
     n_rows, made = len(data.y), Made(np.arange(len(data.columns)), data.columns)
     few = np.unique(np.linspace(0, n_rows - 1, min(n_rows, TRIAL_ROWS)).astype(np.int64))
@@ -439,10 +444,6 @@ def _steps(estimator: Any) -> list[Any] | None:
     if not hasattr(estimator, "steps"):
         return None
     return [step for _, step in estimator.steps if step is not None and step != "passthrough"]
-
-
-def _selects(step: Any) -> bool:
-    return hasattr(step, "get_support") or any(map(_selects, _steps(step) or ()))
 
 
 def _tags(estimator: Any) -> Any:

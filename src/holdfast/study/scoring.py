@@ -287,7 +287,7 @@ def find_training(data: StudyData, splits: Sequence[Split]) -> Training | None:
         return None
     different = {split.index: split for split in splits}
     position = {index: row for row, index in enumerate(different)}
-    counts = np.array([split.weights(len(data.y)) for split in different.values()])
+    counts = count_rows(list(different.values()), len(data.y))
     return Training(data.y, counts, np.array([position[split.index] for split in splits]))
 
 
@@ -549,7 +549,7 @@ def _guess(data: StudyData, splits: Sequence[Split], strategy: str, truth: NDArr
     starts = _starts([split.test for split in splits])
     sizes = np.diff(starts)
     if strategy == EQUAL_RISK:
-        counts, times = np.array([split.weights(len(data.y)) for split in splits]), evaluation_times(data.y)
+        counts, times = count_rows(splits, len(data.y)), evaluation_times(data.y)
         survival = np.repeat(kaplan_meier(data.y, counts).at(times), sizes, axis=0)
         return Predictions(starts, np.zeros(starts[-1]), predict_survival_function=survival)
     if data.classes is None:

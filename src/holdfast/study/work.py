@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from holdfast.kernels.covariates import residuals
 from holdfast.kernels.effects import effect_width, held_out_effects
-from holdfast.kernels.survival_curves import FEWEST, curves_by_group
+from holdfast.kernels.survival_curves import MIN_ROWS, curves_by_group
 from holdfast.preferences import Kind
 from holdfast.resampling import Perturbation, Split
 from holdfast.selection import Members, Selection
@@ -412,12 +412,12 @@ def find_quantiles(table: NDArray[Any], groups: NDArray[np.int64], n_groups: int
     quantiles = np.full((table.shape[1], n_groups, len(QUANTILES)), np.nan)
     for group in range(n_groups):
         values = np.asarray(table[groups == group], dtype=np.float64)
-        whole = np.isfinite(values).all(axis=0) & (values.shape[0] >= FEWEST)
+        whole = np.isfinite(values).all(axis=0) & (values.shape[0] >= MIN_ROWS)
         if whole.any():
             quantiles[whole, group] = np.quantile(values[:, whole], QUANTILES, axis=0).T
         for column in np.flatnonzero(~whole):
             known = values[np.isfinite(values[:, column]), column]
-            if known.size >= FEWEST:
+            if known.size >= MIN_ROWS:
                 quantiles[column, group] = np.quantile(known, QUANTILES)
     for of_column in quantiles:
         known = of_column[np.isfinite(of_column)]

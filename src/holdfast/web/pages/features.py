@@ -18,7 +18,7 @@ from holdfast.plots.survival import draw_survival_curves
 from holdfast.plots.theme import alt, finish_chart, inline_data, tooltips
 from holdfast.preferences import Preferences
 from holdfast.replication import Replicability, check_features, find_known
-from holdfast.replication.lists import tabulate_again
+from holdfast.replication.lists import tabulate_new_study
 from holdfast.report.building import describe_stability, estimate_stability
 from holdfast.report.features import describe_effects, make_feature, show_name
 from holdfast.report.pictures import COLUMNS_OF_FIGURES, list_curves
@@ -126,7 +126,7 @@ class CandidateFeatures:
         effects = dict(zip(known, describe_effects(self.result, self.found, names, ReportOptions()), strict=True))
         rows = self.found.frame.iloc[[row_of[column] for column in known]].to_dict(orient="records")
         facts: dict[int, dict[Any, Any]] = dict(zip(known, rows, strict=True))
-        again: list[dict[Any, Any]] = tabulate_again(self.known, columns).to_dict("records")
+        again: list[dict[Any, Any]] = tabulate_new_study(self.known, columns).to_dict("records")
         features = self.runs.features
         return Features(
             n_features=self.found.n_features, n_runs=self.found.n_runs, threshold=THRESHOLD,

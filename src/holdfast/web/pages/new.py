@@ -11,6 +11,7 @@ from holdfast.io.loading import ENDINGS
 from holdfast.io.options import DEFAULTS, OPTIONS
 from holdfast.selectors import SELECTORS
 from holdfast.serialization import from_plain
+from holdfast.study.requirements import can_adjust
 from holdfast.web import plans, tables
 from holdfast.web.folder import Upload
 from holdfast.web.forms import FormChoices, FormPart, available_parts, describe_options
@@ -185,13 +186,10 @@ def _choose_adjusted(offers: FormChoices, facts: Facts) -> FormChoices:
     no = "“no” for “Adjust the selection”"
     if facts.task == "survival":
         return replace(offers, left_out=f"For survival times it takes {no} next to sites and covariates.")
-    makes: dict[str, Any] = {offer.name: SELECTORS[offer.name].make for offer in offers.selectors}
-    adjusted = {
-        name
-        for name, make in makes.items()
-        if getattr(make, "adjusts", None) is not None and not (make.adjusts_two_classes and facts.n_classes != 2)
-    }
-    selectors = tuple(replace(offer, chosen=offer.chosen and offer.name in adjusted) for offer in offers.selectors)
+    selectors = tuple(
+        replace(offer, chosen=offer.chosen and can_adjust(SELECTORS[offer.name].make, facts.n_classes))
+        for offer in offers.selectors
+    )
     said = f"Those that are chosen can be adjusted for sites and covariates; others may need {no}."
     return replace(offers, selectors=selectors, left_out=f"{said} {offers.left_out}")
 
