@@ -513,7 +513,8 @@ class Queue:
             splits = np.flatnonzero(~np.logical_and.reduce(done, axis=0)).tolist()
             of_splits, which = np.unique(~done[:, splits], axis=1, return_inverse=True)
             settings = [tuple(np.flatnonzero(of_split).tolist()) for of_split in of_splits.T]
-            missing.append([(split, settings[kind]) for split, kind in zip(splits, which.ravel().tolist(), strict=True)])
+            kinds = which.ravel().tolist()  # a column in NumPy 2.0
+            missing.append([(split, settings[kind]) for split, kind in zip(splits, kinds, strict=True)])
         reached = [0] * len(missing)
         while any(missing):
             index = min((index for index, left in enumerate(missing) if left), key=reached.__getitem__)
