@@ -253,6 +253,12 @@ def test_a_word_is_linked_once_in_a_part_and_names_stay_text():
     assert [word for _, word, _ in glossary.used] == ["resample", "stability", "stand-in"]
 
 
+def test_scores_of_survival_times_are_not_explained_as_others():
+    glossary = Glossary()
+    glossary.explain("Cox score with 5 features, dynamic AUC, integrated Brier score", "part")
+    assert [word for _, word, _ in glossary.used] == ["Cox score", "dynamic AUC", "feature", "integrated Brier score"]
+
+
 def test_the_parts_of_a_page_are_landmarks_with_headings_in_order(summary):
     page = render(summary)
     levels = [int(level) for level in re.findall(r"<h([1-6])", page)]

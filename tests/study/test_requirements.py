@@ -234,6 +234,15 @@ def test_selectors_for_numbers_are_refused_where_there_are_classes(selector):
     assert study({"a": selector}).run(X, np.arange(len(Y)) / 7).failures.empty
 
 
+@pytest.mark.parametrize("selector", [of.CoxScore(2), of.EnsembleSelector(of.CoxLasso(n_features=2), 2)])
+def test_selectors_for_survival_times_are_refused_as_such_where_there_are_classes(selector):
+    for y in (Y, THREE):
+        with pytest.raises(ValueError, match=r"for the classes in y, got a \(\w+\), for survival times; .*AnovaF"):
+            study({"a": selector, "b": anova(2)}).run(X, y)
+    with pytest.raises(ValueError, match=r"got a \(\w+\), b \(FTest\), for numbers to predict and survival times;"):
+        study({"a": selector, "b": of.FTest(2)}).run(X, Y)
+
+
 def test_alternatives_take_more_classes():
     from holdfast.study.requirements import _multiclass_selectors
 

@@ -96,6 +96,16 @@ def test_with_data_stand_ins_must_be_correlated_too():
         judge_features([1], result, "a", X=X[:, :3])
 
 
+def test_columns_of_text_stand_in_for_none():
+    result = make_result({"a": {"sets": TURNS}})
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((100, 20)))
+    X[2] = X[1]
+    assert judge_features([1], result, "a", X=X)["stand_ins"].tolist() == [(2,)]
+    assert judge_features([1], result, "a", X=X.assign(flag=True).astype(object))["stand_ins"].tolist() == [(2,)]
+    X[2] = np.where(X[1] > 0, "yes", None)
+    assert judge_features([1], result, "a", X=X)["stand_ins"].tolist() == [()]
+
+
 def test_features_that_come_and_go_at_random_have_no_stand_ins():
     rng = np.random.default_rng(3)
     sets = [np.flatnonzero(rng.random(30) < 0.4).tolist() or [0] for _ in range(60)]

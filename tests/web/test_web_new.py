@@ -98,17 +98,21 @@ def test_survival_times_are_studied_from_the_upload_to_the_curves(client):
     frame = pd.DataFrame(rng.normal(size=(60, 5)), columns=list("abcde"))
     frame["os_days"] = rng.exponential(100 * np.exp(-frame["a"])).round() + 1
     frame["status"] = rng.choice(["alive", "dead"], 60)
+    frame["site"] = rng.choice(["Bern", "Graz", "Oslo"], 60)
     key = upload(client, frame.to_csv(index=False).encode(), "patients.csv")
     answers = {
         "target": {"target": "os_days"}, "task": {"task": "survival"}, "event": {"event": "status"},
-        "event_is": {"event_is": "dead"},
+        "categorical": {"sites": "site"}, "event_is": {"event_is": "dead"},
     }  # fmt: skip
     page, asked = answer_all(client, key, answers)
     assert asked == [*answers]
     assert page["table"]["record"]["events"] == (frame["status"] == "dead").sum()
-    body = plan_body(client, page, 6, selectors=[{"name": "cox_score"}], sizes="2")
+    (adjust,) = (
+        option["default"] for option in show(client, page["plan"]).json()["options"] if option["name"] == "adjust"
+    )
+    body = plan_body(client, page, 6, selectors=[{"name": "cox_score"}], sizes="2", adjust=adjust)
     cost = client.post("/api/v1/cost", json=body).json()
-    assert "--target=os_days --event=status --event-is=dead --task=survival" in cost["command"]
+    assert "--target=os_days --event=status --event-is=dead --sites=site --task=survival" in cost["command"]
     study = client.post("/api/v1/studies", json=body).json()["study"]
     assert finish(client, study)["state"] == "finished"
     assert 'id="figure-survival"' in client.get(f"/studies/{study}/features/0").text

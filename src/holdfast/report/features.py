@@ -29,7 +29,7 @@ from holdfast.study.tables import StudyTables
 from holdfast.study.work import group_rows
 from holdfast.targets import TASKS, Target
 from holdfast.tradeoff import SelectedFeatures, final_features, selected_features
-from holdfast.tradeoff.selected import ADJUSTED_COLUMNS, match_columns
+from holdfast.tradeoff.selected import ADJUSTED_COLUMNS, as_numbers, match_columns
 
 NUMBERS = (
     "effect", "effect_low", "effect_high", "agreement", "second_effect", "model_agreement", "coefficient", "used",
@@ -100,7 +100,7 @@ def _rows_by_group(result: StudyTables, options: ReportOptions) -> tuple[NDArray
     """The features of the study and the group of each row, if the target was given with them."""
     if options.X is None or options.y is None or result.task == "survival":
         return None
-    X = np.asarray(match_columns(options.X, result.feature_names), dtype=np.float64)
+    X = as_numbers(match_columns(options.X, result.feature_names))
     if result.classes is None:
         return X, group_rows(Target.of(options.y, classes=False))
     number = {str(label): group for group, label in enumerate(result.classes)}

@@ -112,10 +112,11 @@ def check_classes(
             "ElasticNetPath(model='linear') (f_test, mrmr, hybrid_rfe or lasso on the command line), or "
             "task='classification' if these numbers are classes."
         )
-    numbers = {name: part for name, part in refusing.items() if why[name].startswith("numbers")}
-    if numbers:
+    others = {name: part for name, part in refusing.items() if why[name].endswith("y has classes")}
+    if others:
+        targets = " and ".join(sorted({why[name].partition(",")[0] for name in others}))
         raise ValueError(
-            f"Expected selectors for the classes in y, got {_list_parts(numbers)}, for numbers to predict; selectors "
+            f"Expected selectors for the classes in y, got {_list_parts(others)}, for {targets}; selectors "
             f"for classes are {', '.join(_multiclass_selectors())}."
         )
     labels = join_first(map(str, data.classes))
@@ -164,18 +165,19 @@ def _no_survival(estimator: Any, y: Any) -> bool:
 
 def _why_not_classes(estimator: Any, n_classes: int) -> str:
     """What a selector or model is for, if it does not take so many classes; empty if it does."""
-    if _numbers_only(estimator):
-        return "numbers to predict, and y has classes"
+    other = _for_no_classes(estimator)
+    if other:
+        return f"{other}, and y has classes"
     return f"two classes only, and there are {n_classes}" if n_classes > 2 and _two_classes_only(estimator) else ""
 
 
-def _numbers_only(estimator: Any) -> bool:
-    """Whether a selector of holdfast, or a part of one, takes numbers to predict only."""
+def _for_no_classes(estimator: Any) -> str:
+    """The target of a selector of holdfast, or a part of one, that does not take classes; empty if it does."""
+    serves = getattr(estimator, "serves", None) if isinstance(estimator, Selector) else None
+    if serves is not None and not serves.two_classes:
+        return "numbers to predict" if serves.numbers else "survival times"
     parts = _steps(estimator) or [getattr(estimator, name, None) for name in ("base", *WRAPPED)]
-    of_numbers = isinstance(estimator, Selector) and getattr(estimator, "serves", None) is not None
-    return (of_numbers and not estimator.serves.two_classes) or any(
-        _numbers_only(part) for part in parts if hasattr(part, "fit")
-    )
+    return next(filter(None, (_for_no_classes(part) for part in parts if hasattr(part, "fit"))), "")
 
 
 def _two_classes_only(estimator: Any) -> bool:

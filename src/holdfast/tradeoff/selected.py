@@ -1,5 +1,6 @@
 """Selected features by name: how often, in which direction, how strong on held-out rows, and their stand-ins."""
 
+import contextlib
 import json
 import math
 import warnings
@@ -128,11 +129,23 @@ def match_columns(X: Any, features: Sequence[Any]) -> Any:
     return X
 
 
+def as_numbers(table: Any) -> NDArray[np.float64]:
+    """The values of a table, nan in the columns that hold texts."""
+    values = np.asarray(table)
+    if values.dtype.kind != "O":
+        return values.astype(np.float64, copy=False)
+    columns = np.full(values.shape, np.nan)
+    for column in range(values.shape[1]):
+        with contextlib.suppress(TypeError, ValueError):
+            columns[:, column] = np.where(pd.isna(values[:, column]), np.nan, values[:, column]).astype(np.float64)
+    return columns
+
+
 def _find_correlated(X: Any, pairs: NDArray[np.int64]) -> tuple[NDArray[np.bool_], int]:
     """Which pairs of features are correlated, and how many such pairs there are among all these features."""
     used = np.unique(pairs)
     table = X[:, used]
-    values = np.asarray(table.toarray() if hasattr(table, "toarray") else table, dtype=np.float64)
+    values = as_numbers(table.toarray() if hasattr(table, "toarray") else table)
     with np.errstate(invalid="ignore", divide="ignore"):
         correlated = np.nan_to_num(np.abs(np.corrcoef(values, rowvar=False))) >= ALIKE
     first, second = np.searchsorted(used, pairs).T

@@ -157,11 +157,13 @@ async def plan_table(site: Site, upload: str, query: TableQuery) -> Page:
 
 
 def _page(site: Site, facts: Facts, data: DataChoice, address: str) -> Page:
-    offers = available_parts(facts.task, facts.n_classes)
+    offers, options = available_parts(facts.task, facts.n_classes), describe_options()
     if facts.rows * facts.features > MANY_ENTRIES:
         offers = replace(offers, perturbations=tuple(map(_with_fewer, offers.perturbations)))
     if data.reading.sites or data.reading.covariates:
         offers = _choose_adjusted(offers, facts)
+        if facts.task == "survival":
+            options = tuple(replace(one, default="no") if one.name == "adjust" else one for one in options)
     return Page(
         facts=facts,
         data=data,
@@ -170,7 +172,7 @@ def _page(site: Site, facts: Facts, data: DataChoice, address: str) -> Page:
         sizes=", ".join(map(str, default_sizes(facts.features))),
         cores=plans.default_cores(),
         most_cores=os.cpu_count() or 1,
-        options=describe_options(),
+        options=options,
         study=site.folder.new_name(facts.name),
     )
 
@@ -183,9 +185,10 @@ def default_sizes(features: int) -> list[int]:
 
 def _choose_adjusted(offers: FormChoices, facts: Facts) -> FormChoices:
     """Choose those selectors at first that can be adjusted for sites and covariates."""
-    no = "“no” for “Adjust the selection”"
     if facts.task == "survival":
-        return replace(offers, left_out=f"For survival times it takes {no} next to sites and covariates.")
+        said = "For survival times selections cannot be adjusted for sites and covariates; models have the covariates."
+        return replace(offers, left_out=said)
+    no = "“no” for “Adjust the selection”"
     selectors = tuple(
         replace(offer, chosen=offer.chosen and can_adjust(SELECTORS[offer.name].make, facts.n_classes))
         for offer in offers.selectors
