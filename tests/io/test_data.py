@@ -370,7 +370,7 @@ def test_text_is_refused_with_its_place():
 
 def test_texts_that_are_named_like_a_batch_may_be_sites():
     told = message(changed(site=["c", "a", "b", "c"]), "ill")
-    assert told.endswith("with ignore=. As 'site' is named like a batch or a site: sites='site' adjusts for it.")
+    assert told.endswith("with ignore=. As 'site' is named like a batch or a site: sites='site' takes it as such.")
     both = changed(site=["c", "a", "c", "a"], plate=["a", "b", "a", "b"])
     assert "named like" not in message(both, "ill", sites="site")
 

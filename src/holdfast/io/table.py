@@ -250,7 +250,7 @@ def _check_categories(others: pd.DataFrame, options: TableOptions) -> None:
             texts.append(f"{name!r} ({column.iloc[row]!r} at row {row})")
         why = f"The column {shown} holds" if len(texts) == 1 else f"{len(texts)} columns {shown} hold"
         batch = next((name for name in others if options.sites is None and is_batch(str(name))), None)
-        batches = f" As {batch!r} is named like a batch or a site: sites={batch!r} adjusts for it." if batch else ""
+        batches = f" As {batch!r} is named like a batch or a site: sites={batch!r} takes it as such." if batch else ""
         raise refuse("texts", options=options, count=len(texts), texts=join_first(texts), why=why, batches=batches)
 
 
