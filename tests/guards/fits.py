@@ -310,5 +310,7 @@ PARTS = {
 LONGER_PARTS = {"selections, two classes, folds", "selections, three classes, subsample"}
 """Those that are left out of a usual run: other parts have the same selectors, or the same perturbation."""
 
+COMPILED_DIFFERENTLY = {"svm_weights"}
+"""Of the last bits two compilations of the same kernel decide, on the same machine: about half of them each way."""
 DECIDED_BY_ROUNDING = {"rfe"}
 """Selectors of scikit-learn that take one of two copies by the last bit of a coefficient, which BLAS decides."""

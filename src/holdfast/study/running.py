@@ -513,7 +513,7 @@ class Queue:
             splits = np.flatnonzero(~np.logical_and.reduce(done, axis=0)).tolist()
             of_splits, which = np.unique(~done[:, splits], axis=1, return_inverse=True)
             settings = [tuple(np.flatnonzero(of_split).tolist()) for of_split in of_splits.T]
-            missing.append([(split, settings[kind]) for split, kind in zip(splits, which.tolist(), strict=True)])
+            missing.append([(split, settings[kind]) for split, kind in zip(splits, which.ravel().tolist(), strict=True)])
         reached = [0] * len(missing)
         while any(missing):
             index = min((index for index, left in enumerate(missing) if left), key=reached.__getitem__)
