@@ -22,19 +22,21 @@ MODELS = [model(size, outputs) for size in (0, 1, 5, 20, 200) for outputs in (1,
 TESTS = [np.sort(RNG.permutation(30)[:size]) for size in (1, 7, 30, 0, 12, 30, 3, 1, 2, 9)]
 
 
-def test_a_block_is_its_models_one_by_one():
-    for model, rows, values in zip(MODELS, TESTS, block_decisions(MODELS, X, TESTS), strict=True):
-        alone = model.values(X[rows])
-        assert values.shape == alone.shape
-        assert values.tobytes() == alone.tobytes()
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_block_is_its_models_one_by_one(outputs):
+    chosen = [(model, rows) for model, rows in zip(MODELS, TESTS, strict=True) if len(model.coef) == outputs]
+    chosen += [(chosen[-2][0], chosen[-1][1]), *chosen]  # also models that share their rows with the one before
+    models, tests = zip(*chosen, strict=True)
+    block = block_decisions(models, X, tests)
+    assert block.shape == (sum(rows.size for rows in tests), 3)[: 1 if outputs == 1 else 2]
+    for model, rows, values in zip(
+        models, tests, np.split(block, np.cumsum([t.size for t in tests])[:-1]), strict=True
+    ):
+        assert values.tobytes() == model.values(X[rows]).tobytes()
         expected = X[rows][:, model.columns] @ model.coef.T + model.intercept
         np.testing.assert_allclose(values.reshape(expected.shape), expected, atol=1e-12)
         if isinstance(model, LinearClassifier):
             assert model.classes_[decide(values)].tolist() == model.predict(X[rows]).tolist()
-
-
-def test_no_models_have_no_values():
-    assert block_decisions([], X, []) == []
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

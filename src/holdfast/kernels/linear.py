@@ -618,13 +618,24 @@ def linear_values(
 
 @kernel
 def _values(X, rows, row_starts, columns, column_starts, coef, intercept, values):  # type: ignore[no-untyped-def]
+    sizes = np.diff(row_starts)
+    known = np.empty((min(X.shape[1], columns.size), sizes.max() if sizes.size else 0))  # columns at the rows in turn
+    slot, owner, first, n_known = np.empty(X.shape[1], np.int64), np.full(X.shape[1], -1), -1, 0
     for model in range(intercept.size):
-        first, last = column_starts[model], column_starts[model + 1]
-        for index in range(row_starts[model], row_starts[model + 1]):
-            x, total = X[rows[index]], intercept[model]
-            for term in range(first, last):
-                total += coef[term] * x[columns[term]]
-            values[index] = total
+        n, at, out = sizes[model], rows[row_starts[model] :], values[row_starts[model] : row_starts[model + 1]]
+        if first < 0 or n != sizes[first] or not np.array_equal(at[:n], rows[row_starts[first] :][:n]):
+            first, n_known = model, 0
+        out[:] = intercept[model]
+        for term in range(column_starts[model], column_starts[model + 1]):
+            column, weight = columns[term], coef[term]
+            if owner[column] != first:
+                owner[column], slot[column] = first, n_known
+                for i in range(n):
+                    known[n_known, i] = X[at[i], column]
+                n_known += 1
+            x = known[slot[column]]
+            for i in range(n):
+                out[i] += weight * x[i]
 
 
 def training_spreads(

@@ -36,34 +36,28 @@ class LinearRule(BaseEstimator):
     def values(self, X: Any) -> Floats:
         """Weighted sums of the columns."""
         X = np.asarray(X, dtype=np.float64)
-        return block_decisions([self], X, [np.arange(len(X))])[0]
+        return block_decisions([self], X, [np.arange(len(X))])
 
 
-def block_decisions(models: Sequence[LinearRule], X: Floats, tests: Sequence[NDArray[Any]]) -> list[Floats]:
-    """Weighted sums of many models, each on its rows of X; each is what the model alone computes, bit by bit.
+def block_decisions(models: Sequence[LinearRule], X: Floats, tests: Sequence[NDArray[Any]]) -> Floats:
+    """Weighted sums of models with as many outputs, each on its rows of X; each is what the model alone computes.
 
     Returns
     -------
-    list of ndarray
-        For each model one value per row, or one column per class if it has more than two.
+    ndarray
+        One value per row, model after model, or one column per class if there are more than two.
     """
-    if not models:
-        return []
-    n_rows = np.array([rows.size for rows in tests])
-    n_outputs, n_columns = np.array([model.coef.shape for model in models]).T
-    flat = linear_values(
+    outputs = range(len(models[0].coef))
+    values = linear_values(
         X,
-        np.concatenate([rows for rows, outputs in zip(tests, n_outputs, strict=True) for _ in range(outputs)]),
-        np.concatenate([[0], np.cumsum(np.repeat(n_rows, n_outputs))]),
-        np.concatenate([model.columns for model in models for _ in range(len(model.coef))]),
-        np.concatenate([[0], np.cumsum(np.repeat(n_columns, n_outputs))]),
-        np.concatenate([model.coef.ravel() for model in models]),
-        np.concatenate([model.intercept for model in models]),
+        np.concatenate([*tests] * len(outputs)),
+        np.cumsum([0, *[rows.size for rows in tests] * len(outputs)]),
+        np.concatenate([model.columns for model in models] * len(outputs)),
+        np.cumsum([0, *[model.columns.size for model in models] * len(outputs)]),
+        np.concatenate([model.coef[output] for output in outputs for model in models]),
+        np.concatenate([model.intercept[output : output + 1] for output in outputs for model in models]),
     )
-    parts = np.split(flat, np.cumsum(n_rows * n_outputs)[:-1])
-    return [
-        part if outputs == 1 else part.reshape(outputs, -1).T for part, outputs in zip(parts, n_outputs, strict=True)
-    ]
+    return values if len(outputs) == 1 else values.reshape(len(outputs), -1).T
 
 
 class LinearRegressor(RegressorMixin, LinearRule):
@@ -114,7 +108,7 @@ def decide(values: Floats) -> NDArray[np.int64]:
 def probabilities(values: Floats) -> Floats:
     """Probabilities of the classes: logistic for two, scaled to a sum of one for more."""
     if values.ndim == 1:
-        return np.column_stack([expit(-values), expit(values)])
+        return expit(np.stack([-values, values])).T
     separate = expit(values)
     total = separate.sum(axis=1, keepdims=True)
     return np.where(total > 0, separate / np.where(total > 0, total, 1), softmax(values, axis=1))
@@ -206,7 +200,7 @@ def predict_rules(
     Predictions
         A cell for each model; classes by their numbers.
     """
-    values = np.concatenate(block_decisions(models, X, tests))
+    values = block_decisions(models, X, tests)
     starts = np.concatenate([[0], np.cumsum([rows.size for rows in tests])])
     if not isinstance(models[0], LinearClassifier):
         return Predictions(starts, values)

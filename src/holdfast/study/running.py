@@ -533,11 +533,11 @@ class Queue:
     def record(self, task: Task, result: BlockResult, baselines: Sequence[Row]) -> None:
         """Store what a block gave, and learn from how long it took."""
         self.store.add(result, self.ids, baselines)
-        for outcome in result.outcomes:
-            number = self.numbers[task.family][outcome.candidate]
-            self.n_done += not self.done[number, outcome.split]
-            self.done[number, outcome.split] = True
-            self.failures += outcome.failure is not None
+        candidates = [outcome.candidate for outcome in result.outcomes]
+        cells = np.array(self.numbers[task.family])[candidates], [outcome.split for outcome in result.outcomes]
+        self.n_done += int(np.count_nonzero(~self.done[cells]))
+        self.done[cells] = True
+        self.failures += sum(outcome.failure is not None for outcome in result.outcomes)
         if np.isnan(self.seconds[task.family]):
             self.begun, self.fitted = monotonic(), 0
             self.first_fitted += len(result.outcomes)

@@ -227,7 +227,8 @@ def _make_outcomes(
         number = family.ordering_of.get(candidate, -1)
         order = fitted.orders.get(number)
         is_cut = order is not None and order.begins_with(selection, family.orderings[number].sizes[candidate])
-        score = score._replace(note=join_notes([note, selection.note, score.note]))
+        if note or selection.note:
+            score = score._replace(note=join_notes([note, selection.note, score.note]))
         values = None if is_cut else selection.values  # the order is stored once for all sizes
         subset_members = selection.members if selection.kind == "subset" else None
         members = None if subset_members is None else subset_members(selection.values)

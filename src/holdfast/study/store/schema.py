@@ -6,11 +6,11 @@ are noticed too.
 """
 
 import json
-import operator
+import math
 import sqlite3
 import struct
 import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.resampling import Split
+from holdfast.selection import is_rising
 from holdfast.study.work import BlockResult, Outcome, SplitOrder, pack_effects
 
 FORMAT = 4
@@ -140,7 +141,7 @@ class Table:
 
 def _as_stored(values: Sequence[Any], kind: type) -> Sequence[Any]:
     """The values of a column as SQLite gives them back."""
-    if kind is not float and set(map(type, values)) == {kind}:
+    if set(map(type, values)) == {kind} and not (kind is float and math.isnan(sum(values))):
         return values
     return [None if value is None or value != value else kind(value) for value in values]
 
@@ -321,26 +322,21 @@ def split_row(split: Split) -> Row:
     )  # fmt: skip
 
 
-def outcome_row(outcome: Outcome) -> Row:
-    """What the row of an outcome holds after candidate and split."""
-    kind, values, score = outcome.kind, outcome.values, outcome.score
-    if values is not None and kind == "subset":
-        values = (values if _is_rising(values) else np.unique(values)).astype("<i4", copy=False)
-    elif values is not None:
-        values = values.astype("<f8")
-    weights = None if score.coefficients is None else score.coefficients.astype("<f4", copy=False)
-    arrays = (values, score.predictions, weights)
-    preference, predictions, coefficients = (None if array is None else array.tobytes() for array in arrays)
-    scores = struct.pack(f"<{len(score.scores)}d", *score.scores.values()) if score.scores else None
-    return kind, preference, predictions, scores, coefficients, outcome.seconds, score.seconds, score.note
-
-
-def _is_rising(values: NDArray[Any]) -> bool:
-    """Whether whole numbers rise; few are faster looked at one by one."""
-    if values.size > FEW_BYTES:
-        return bool((values[1:] > values[:-1]).all())
-    listed = values.tolist()
-    return all(map(operator.lt, listed, listed[1:]))
+def outcome_rows(outcomes: Iterable[Outcome]) -> Iterator[Row]:
+    """What the rows of outcomes hold after candidate and split."""
+    for _, _, _, seconds, score, kind, values, _ in outcomes:
+        preference = predictions = scores = coefficients = None
+        if values is not None and kind == "subset":
+            preference = (values if is_rising(values) else np.unique(values)).astype("<i4", copy=False).tobytes()
+        elif values is not None:
+            preference = values.astype("<f8").tobytes()
+        if score.predictions is not None:
+            predictions = score.predictions.tobytes()
+        if score.scores:
+            scores = struct.pack(f"<{len(score.scores)}d", *score.scores.values())
+        if score.coefficients is not None:
+            coefficients = score.coefficients.astype("<f4", copy=False).tobytes()
+        yield kind, preference, predictions, scores, coefficients, seconds, score.seconds, score.note
 
 
 def order_rows(split_order: SplitOrder, ids: Sequence[Ids]) -> list[Row]:
@@ -356,7 +352,7 @@ def estimate_bytes(finished: Iterable[BlockResult], splits: Sequence[Split]) -> 
     """About how much room outcomes, orders and splits take in a store."""
     rows = [split_row(split) for split in splits]
     for part in finished:
-        rows += map(outcome_row, part.outcomes)
+        rows += outcome_rows(part.outcomes)
         rows += map(pack_effects, part.effects)
         rows += [row for order in part.orders for row in order_rows(order, [(0, 0)] * (1 + max(order.candidates)))]
     numbers = 60  # keys, times, scores and checksums of a row, and what SQLite adds

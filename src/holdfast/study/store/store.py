@@ -18,7 +18,7 @@ from holdfast.resampling import Split
 from holdfast.study.families import Family
 from holdfast.study.plan import describe, list_differences, plain_selector
 from holdfast.study.store import schema
-from holdfast.study.store.schema import Ids, Row, Table, order_rows, outcome_row, split_row
+from holdfast.study.store.schema import Ids, Row, Table, order_rows, outcome_rows, split_row
 from holdfast.study.work import BlockResult, SplitEffects, join_effects, pack_effects, unpack_effects
 
 BATCH_ROWS = 500
@@ -287,11 +287,11 @@ class Store:
         """
         keyed = [(ids[outcome.family][outcome.candidate][0], outcome.split, outcome) for outcome in finished.outcomes]
         keyed.sort(key=itemgetter(0, 1))  # as they stand in the file
+        fitted = [row for row in keyed if row[2].kind is not None]
+        rows = outcome_rows(outcome for _, _, outcome in fitted)
         with self.transaction():
             self._write_effects(finished.effects)
-            self.write(
-                schema.OUTCOMES, [(*key, *outcome_row(outcome)) for *key, outcome in keyed if outcome.kind is not None]
-            )
+            self.write(schema.OUTCOMES, [(*key, *row) for (*key, _), row in zip(fitted, rows, strict=True)])
             self.write(
                 schema.ORDERS, [row for order in finished.orders for row in order_rows(order, ids[order.family])]
             )
