@@ -448,3 +448,15 @@ def test_a_table_of_ones_own_is_one_declaration(tmp_path, monkeypatch):
         assert verify(path).tables["extras"] == {"sound": 10, "damaged": 0, "missing": 0}
     finally:
         schema.expected_schemas.cache_clear()
+
+
+def test_damaged_code_is_named_and_stored_again(copy):
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("UPDATE meta SET value = substr(value, 3) WHERE key = 'code'")
+    with pytest.raises(hf.study.StoreError, match="1 of 13 entries of the plan lost: code"):
+        hf.load_study(copy)
+    _, warned = resumed(copy)
+    assert len(warned) == 1
+    (code,) = hf.load_study(copy).code
+    assert code.startswith("import holdfast as hf\n")
+    assert verify(copy).state == "sound"

@@ -285,9 +285,11 @@ class Study:
         data, record = self._read_data(X, y, groups, treat_as_feature, sample_weight, sites)
         run = StudyRun(self, data, keep_predictions, only, record, unsuitable)
         with open_to_write(store) as opened, report_interruption(opened):
-            opened.begin(run.plan(), run.about(command), run.families)
+            about = run.about(command)
+            opened.begin(run.plan(), about, run.families)
             if repair(opened):
                 run.write_splits(opened)
+            opened.add_code(about.get("code", ()))
             if retry_failures:
                 opened.forget_failures(run.candidates)
             session, report = opened.begin_session(n_jobs, versions()), make_reporter(progress)

@@ -169,8 +169,6 @@ class Store:
                     "resume (more resamples and more selectors may be added), or another store.")  # fmt: skip
                 if about.get("command") is not None:
                     self.put("command", about["command"])
-                if "code" in about:
-                    self.put("code", list(dict.fromkeys([*(self.get("code") or []), *about["code"]])))
                 if about["data_record"]["target"] is not None or self.get("data_record")["target"] is None:
                     self.put("data_record", about["data_record"])  # unless arrays without a name would replace a table
                 declared = self.get("declared") or about["declared"]
@@ -178,6 +176,13 @@ class Store:
                 self.put("declared", {**declared, "selectors": selectors})
             for family in families:
                 self._add_family(family, partial(plain_selector, task=plan["task"], target=about["target"]))
+
+    def add_code(self, code: Sequence[str]) -> None:
+        """Store code that made a part of the study, next to what is there; after a repair, as that may be damaged."""
+        stored = self.get("code") or []
+        if new := [text for text in code if text not in stored]:
+            with self.transaction():
+                self.put("code", [*stored, *new])
 
     def _refuse_changes(self, what: str, stored: Mapping[str, Any], given: Mapping[str, Any], advice: str) -> None:
         changes = "; ".join(list_differences(stored, given))
